@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: a faulty wire between endpoints over TCP. It cuts connections at any byte, by an end or by a reset, splits
-// what passes at odd places, holds it back, and connects a second time with the bytes of another connection.
+// what passes at odd places, holds it back or delays it, and connects a second time with the bytes of another
+// connection.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <random>
 #include <span>
 #include <thread>
@@ -27,11 +29,12 @@ namespace tutti::transport::tcp {
 
 // What becomes of one connection.
 struct Course {
-  std::uint64_t limit = 0;       // bytes of both ways after which it is cut; 0: never
-  bool resets = false;           // by a reset, and not by an end
-  std::size_t most = 4096;       // bytes that pass at once, among the first 20,000
-  std::uint32_t stalled = 0;     // of a hundred moves, so many move nothing
-  std::uint64_t doubled_at = 0;  // bytes of its source that are said again in a connection of their own; 0: none
+  std::uint64_t limit = 0;           // bytes of both ways after which it is cut; 0: never
+  bool resets = false;               // by a reset, and not by an end
+  std::size_t most = 4096;           // bytes that pass at once, among the first 20,000
+  std::uint32_t stalled = 0;         // of a hundred moves, so many move nothing
+  std::uint64_t doubled_at = 0;      // bytes of its source that are said again in a connection of their own; 0: none
+  std::chrono::nanoseconds delay{};  // of all that passes, each way, and of its end
 };
 
 // Passes bytes between who connects to it and one address. It moves only when it is stepped.
@@ -44,6 +47,7 @@ class Relay {
 
   [[nodiscard]] const Address& address() const { return listener_.address; }
   void lead_to(const Address& target) { target_ = target; }
+  [[nodiscard]] int num_connections() const { return num_connections_; }
   [[nodiscard]] int num_cuts() const { return num_cuts_; }
   [[nodiscard]] int num_doubled() const { return num_doubled_; }
 
@@ -63,6 +67,7 @@ class Relay {
       Result<UniqueFd> onward = begin_connect(target_);
       if (!onward.ok()) continue;
       pairs_.push_back({{std::move(accepted).value(), std::move(onward).value()}, {}, plan_()});
+      ++num_connections_;
       any = true;
     }
     std::erase_if(pairs_, [&](Pair& pair) { return !move(pair, any); });
@@ -73,9 +78,28 @@ class Relay {
  private:
   static constexpr std::uint64_t kOddBytes = 20'000;
 
+  struct Held {
+    std::deque<std::byte> bytes{};
+    std::deque<std::pair<Clock::time_point, std::size_t>> delayed{};  // until when, and how many of the last of them
+    std::size_t ready = 0;                                            // of the first
+    std::optional<Clock::time_point> ended{};                         // when no more will come
+
+    void put(std::span<const std::byte> more, Clock::time_point until) {
+      bytes.insert(bytes.end(), more.begin(), more.end());
+      if (!more.empty()) delayed.emplace_back(until, more.size());
+    }
+    std::size_t count_ready(Clock::time_point now) {
+      for (; !delayed.empty() && delayed.front().first <= now; delayed.pop_front()) ready += delayed.front().second;
+      return ready;
+    }
+    void drop(std::size_t count) {
+      bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
+      ready -= count;
+    }
+  };
   struct Pair {
     std::array<UniqueFd, 2> ends;
-    std::array<std::deque<std::byte>, 2> held;  // for each end
+    std::array<Held, 2> held;  // for each end
     Course course{};
     bool is_connected = false;  // onward
     std::uint64_t passed = 0;
@@ -95,25 +119,28 @@ class Relay {
       if (!pair.is_connected) return false;
     }
     if (pair.course.stalled > 0 && random_() % 100 < pair.course.stalled) return true;
+    const Clock::time_point now = Clock::now();
     for (std::size_t from = 0; from < 2; ++from) {
       std::array<std::byte, 4096> bytes{};
       const std::size_t to = 1 - from;
-      if (pair.held[to].size() < (64 << 10)) {
+      Held& held = pair.held[to];
+      if (held.bytes.size() < (64 << 10)) {
         const SocketTransfer got = receive_some(pair.ends[from].get(), bytes);
-        if (got.outcome == SocketTransfer::Outcome::closed && pair.held[to].empty()) return false;
-        pair.held[to].insert(pair.held[to].end(), bytes.begin(),
-                             bytes.begin() + static_cast<std::ptrdiff_t>(got.bytes));
+        const bool has_ended = got.outcome == SocketTransfer::Outcome::closed;
+        if (has_ended && !held.ended) held.ended = now + pair.course.delay;
+        if (has_ended && held.bytes.empty() && now >= *held.ended) return false;
+        held.put(std::span(bytes).first(got.bytes), now + pair.course.delay);
       }
-      std::uint64_t most = std::min(pair.held[to].size(), bytes.size());
+      std::uint64_t most = std::min(held.count_ready(now), bytes.size());
       if (pair.passed < kOddBytes) most = std::min<std::uint64_t>(most, pair.course.most);
       if (pair.course.limit != 0) most = std::min(most, pair.course.limit - pair.passed);
       if (most == 0) continue;
-      std::copy_n(pair.held[to].begin(), most, bytes.begin());
+      std::copy_n(held.bytes.begin(), most, bytes.begin());
       const SocketTransfer sent = send_some(pair.ends[to].get(), std::span(bytes).first(most));
       // That end is gone; what it has said before still passes.
-      if (sent.outcome == SocketTransfer::Outcome::closed) pair.held[to].clear();
+      if (sent.outcome == SocketTransfer::Outcome::closed) held = {.ended = held.ended};
       if (sent.bytes == 0) continue;
-      pair.held[to].erase(pair.held[to].begin(), pair.held[to].begin() + static_cast<std::ptrdiff_t>(sent.bytes));
+      held.drop(sent.bytes);
       pair.passed += sent.bytes;
       any = any || sent.bytes > 0;
       if (from == 0) note_said(pair, std::span(bytes).first(sent.bytes));
@@ -165,6 +192,7 @@ class Relay {
   Address target_{};
   std::vector<Pair> pairs_{};
   std::vector<Stray> strays_{};
+  int num_connections_ = 0;
   int num_cuts_ = 0;
   int num_doubled_ = 0;
   std::minstd_rand random_{1};

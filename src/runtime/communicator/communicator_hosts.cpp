@@ -8,6 +8,7 @@
 
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/communicator/over_ofi.hpp"
+#include "runtime/failure/lateness.hpp"
 #include "runtime/selection/profile_file.hpp"
 #include "runtime/selection/shipped_profiles.hpp"
 #include "transport/tcp/endpoint.hpp"
@@ -105,13 +106,19 @@ void Communicator::notice_unreachable() {
   if (endpoint_ == nullptr || !endpoint_->unreachable()) return;
   const transport::Unreachable& lost = *endpoint_->unreachable();
   // Who has left in order is not lost.
-  if (region_->call(lost.rank).presence.load(std::memory_order_acquire) == shm::Presence::left) return;
+  if (has_left(*region_, lost.rank)) return;
   break_all({Code::rank_lost, lost.rank, fmt::format("rank {} was lost: {}", lost.rank, lost.words)});
 }
 
 void Communicator::await_delivery() {
   const auto patience = std::chrono::steady_clock::now() + kPatienceWithDelivery;
-  while (!region_->is_broken() && !endpoint_->has_delivered_all() && !endpoint_->unreachable() &&
+  // Who has left in order needs nothing more.
+  const auto has_delivered = [this] {
+    for (std::uint32_t rank = 0; rank < num_ranks(); ++rank)
+      if (rank != rank_ && !has_left(*region_, rank) && !endpoint_->has_delivered(rank)) return false;
+    return true;
+  };
+  while (!region_->is_broken() && !has_delivered() && !endpoint_->unreachable() &&
          std::chrono::steady_clock::now() < patience)
     if (!endpoint_->step()) endpoint_->sleep(kBetweenQuestions / 20);
 }

@@ -52,7 +52,9 @@ class FaultyEndpoint final : public Endpoint {
   void forsake() noexcept override { real_.forsake(); }
 
   [[nodiscard]] bool has_sent_all() const override { return !is_holding() && real_.has_sent_all(); }
-  [[nodiscard]] bool has_delivered_all() const override { return !is_holding() && real_.has_delivered_all(); }
+  [[nodiscard]] bool has_delivered(std::uint32_t rank) const override {
+    return !is_holding() && real_.has_delivered(rank);
+  }
   [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return real_.unreachable(); }
 
  private:

@@ -31,7 +31,7 @@ class OfiEndpoint final : public Endpoint {
   void forsake() noexcept override {}
   [[nodiscard]] int descriptor() const override { return shared_.fabric->wait_descriptor(); }
   [[nodiscard]] bool has_sent_all() const override;
-  [[nodiscard]] bool has_delivered_all() const override { return has_sent_all(); }
+  [[nodiscard]] bool has_delivered(std::uint32_t) const override { return has_sent_all(); }
   [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return shared_.unreachable; }
 
  private:

@@ -18,6 +18,8 @@ constexpr std::uint32_t kHotTurns = 8;
 constexpr std::uint32_t kIdleSteps = 256;
 // Whoever has not stepped for so long was busy elsewhere: patience begins anew.
 constexpr std::chrono::nanoseconds kLongestGap = std::chrono::seconds(1);
+// Between two looks for hosts that are silent.
+constexpr std::chrono::nanoseconds kBetweenLooks = std::chrono::milliseconds(500);
 constexpr std::chrono::nanoseconds kAcceptPause = std::chrono::milliseconds(10);
 
 constexpr std::uint32_t kGreatestDepth = 1 << 16;
@@ -50,10 +52,7 @@ Result<std::unique_ptr<Endpoint>> make_tcp_endpoint(TcpOptions options) {
 }
 
 TcpEndpoint::TcpEndpoint(TcpOptions options)
-    : shared_(std::move(options)),
-      strangers_(shared_),
-      outgoing_(shared_.options.num_ranks),
-      incoming_(shared_.options.num_ranks) {}
+    : shared_(std::move(options)), strangers_(shared_), links_(shared_.options.num_ranks) {}
 
 Status TcpEndpoint::open() {
   TUTTI_TRY(shared_.poller.open());
@@ -63,20 +62,10 @@ Status TcpEndpoint::open() {
   return {};
 }
 
-OutgoingLink& TcpEndpoint::outgoing(std::uint32_t rank) {
-  TUTTI_ASSERT(rank < outgoing_.size() && rank != shared_.options.rank, "an endpoint reaches other ranks");
-  if (outgoing_[rank] == nullptr) {
-    IncomingLink& way_back = incoming(rank);
-    outgoing_[rank] = std::make_unique<OutgoingLink>(shared_, rank, way_back);
-    way_back.set_way_back(*outgoing_[rank]);
-  }
-  return *outgoing_[rank];
-}
-
-IncomingLink& TcpEndpoint::incoming(std::uint32_t rank) {
-  TUTTI_ASSERT(rank < incoming_.size() && rank != shared_.options.rank, "an endpoint is reached by other ranks");
-  if (incoming_[rank] == nullptr) incoming_[rank] = std::make_unique<IncomingLink>(shared_, rank);
-  return *incoming_[rank];
+Link& TcpEndpoint::link(std::uint32_t rank) {
+  TUTTI_ASSERT(rank < links_.size() && rank != shared_.options.rank, "an endpoint talks to other ranks");
+  if (links_[rank] == nullptr) links_[rank] = std::make_unique<Link>(shared_, rank);
+  return *links_[rank];
 }
 
 // An idle step makes one system call: it reads from the hot connection, or else asks the poller.
@@ -86,29 +75,43 @@ bool TcpEndpoint::step() {
   if (hot_ != nullptr && !hot_->is_open()) hot_ = nullptr;
   const bool is_hot = hot_ != nullptr && shared_.unsent == 0 && ++turn_ % kHotTurns != 0;
   if (is_hot) {
-    any = hot_->receive() || any;
+    Link& source = *hot_;
+    const std::uint64_t before = source.num_pieces();
+    if (source.receive()) {
+      any = true;
+      note_source(source, before);
+    }
   } else {
     any = use_events() || any;
   }
   if (has_timers()) any = use_time() || any;
   if (any) {
     idle_steps_ = 0;
-  } else if (++idle_steps_ >= kIdleSteps && !shared_.owing.empty()) {
-    any = tell_owed();
+  } else if (++idle_steps_ >= kIdleSteps) {
+    any = !shared_.owing.empty() && tell_owed();
+    if (idle_steps_ % kIdleSteps == 0) look_for_silence();
   }
   return any;
 }
 
+void TcpEndpoint::look_for_silence() {
+  const Clock::time_point now = Clock::now();
+  if (now - looked_at_ < kBetweenLooks) return;
+  looked_at_ = now;
+  for (const std::unique_ptr<Link>& link : links_)
+    if (link != nullptr) link->look_for_silence(now);
+}
+
 bool TcpEndpoint::tell_due() {
   bool any = false;
-  for (IncomingLink* link : shared_.due) any = link->tell_due() || any;
+  for (Link* link : shared_.due) any = link->tell_due() || any;
   shared_.due.clear();
   return any;
 }
 
 bool TcpEndpoint::tell_owed() {
   bool any = false;
-  for (IncomingLink* link : shared_.owing) any = link->tell_owed() || any;
+  for (Link* link : shared_.owing) any = link->tell_owed() || any;
   shared_.owing.clear();
   return any;
 }
@@ -139,49 +142,48 @@ void TcpEndpoint::use_event(const PollEvent& event, bool& any) {
       strangers_.on_event(index);
       any = admit() || any;
       break;
-    case PollKey::Kind::outgoing: any = outgoing(index).on_event(event) || any; break;
-    case PollKey::Kind::incoming: {
-      IncomingLink& link = incoming(index);
-      if (link.on_event(event)) {
+    case PollKey::Kind::link: {
+      Link& source = link(index);
+      const std::uint64_t before = source.num_pieces();
+      if (source.on_event(event)) {
         any = true;
-        note_source(link);
+        note_source(source, before);
       }
       break;
     }
   }
 }
 
-void TcpEndpoint::note_source(IncomingLink& link) {
-  hot_ = last_source_ == &link ? &link : nullptr;
-  last_source_ = &link;
+// Twice in a row messages make it hot. Credits alone cool it: who only sends had better leave the socket to the system.
+void TcpEndpoint::note_source(Link& link, std::uint64_t pieces_before) {
+  Link* const source = link.num_pieces() != pieces_before ? &link : nullptr;
+  hot_ = last_source_ == source ? source : nullptr;
+  last_source_ = source;
 }
 
 bool TcpEndpoint::admit() {
   bool any = false;
   for (Admitted& admitted : strangers_.take_admitted()) {
-    incoming(admitted.source).adopt(std::move(admitted.socket));
+    Link& source = link(admitted.hello.source);
+    source.offer(std::move(admitted));
     any = true;
   }
   return any;
 }
 
-bool TcpEndpoint::has_sent_all() const { return shared_.unsent == 0 && shared_.due.empty() && shared_.num_stuck == 0; }
+bool TcpEndpoint::has_sent_all() const { return shared_.unsent == 0 && shared_.due.empty(); }
 
-bool TcpEndpoint::has_delivered_all() const {
-  return shared_.unsent == 0 && std::all_of(outgoing_.begin(), outgoing_.end(),
-                                            [](const auto& link) { return link == nullptr || link->has_delivered(); });
+bool TcpEndpoint::has_delivered(std::uint32_t rank) const {
+  return links_[rank] == nullptr || links_[rank]->has_delivered();
 }
 
 // Time.
 
-bool TcpEndpoint::has_timers() const {
-  return !shared_.unconnected.empty() || !shared_.lost.empty() || !crowded_.empty() || strangers_.any();
-}
+bool TcpEndpoint::has_timers() const { return !shared_.unconnected.empty() || !crowded_.empty() || strangers_.any(); }
 
 Clock::time_point TcpEndpoint::next_due() const {
   Clock::time_point next = strangers_.due();
-  for (const OutgoingLink* link : shared_.unconnected) next = std::min(next, link->due());
-  for (const IncomingLink* link : shared_.lost) next = std::min(next, link->due());
+  for (const Link* link : shared_.unconnected) next = std::min(next, link->due());
   if (!crowded_.empty()) next = std::min(next, accept_again_);
   return next;
 }
@@ -189,8 +191,7 @@ Clock::time_point TcpEndpoint::next_due() const {
 bool TcpEndpoint::use_time() {
   const Clock::time_point now = Clock::now();
   if (now - std::exchange(last_step_, now) > std::min(kLongestGap, shared_.options.restore_within)) {
-    for (OutgoingLink* link : shared_.unconnected) link->renew_patience(now);
-    for (IncomingLink* link : shared_.lost) link->renew_patience(now);
+    for (Link* link : shared_.unconnected) link->renew_patience(now);
   }
   bool any = false;
   if (!crowded_.empty() && now >= accept_again_) {
@@ -201,8 +202,7 @@ bool TcpEndpoint::use_time() {
     });
     any = admit();
   }
-  std::erase_if(shared_.unconnected, [now](OutgoingLink* link) { return !link->on_time(now); });
-  std::erase_if(shared_.lost, [now](IncomingLink* link) { return !link->on_time(now); });
+  std::erase_if(shared_.unconnected, [now](Link* link) { return !link->on_time(now); });
   strangers_.on_time(now);
   return any;
 }
@@ -211,6 +211,8 @@ std::chrono::nanoseconds TcpEndpoint::may_sleep(std::chrono::nanoseconds longest
   // Who sleeps does not know for how long: others get all credits first.
   if (!shared_.owing.empty()) tell_owed();
   if (!shared_.unread.empty()) return {};
+  look_for_silence();
+  longest = std::min(longest, kBetweenLooks);
   if (!has_timers()) return longest;
   last_step_ = Clock::now();
   return std::clamp<std::chrono::nanoseconds>(next_due() - last_step_, {}, longest);
@@ -222,9 +224,7 @@ void TcpEndpoint::sleep(std::chrono::nanoseconds longest) {
 }
 
 void TcpEndpoint::forsake() noexcept {
-  for (const std::unique_ptr<OutgoingLink>& link : outgoing_)
-    if (link != nullptr) link->forsake();
-  for (const std::unique_ptr<IncomingLink>& link : incoming_)
+  for (const std::unique_ptr<Link>& link : links_)
     if (link != nullptr) link->forsake();
   for (Listener& listener : shared_.options.listeners) listener.socket.reset();
   shared_.poller.close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An endpoint over TCP (docs/design/transport.md): each source of messages connects to its destination when it first
-// has something for it, and connects again where the connection breaks; nothing is lost or doubled by that. Who cannot
-// show the token gets in nowhere.
+// An endpoint over TCP (docs/design/transport.md): two ranks share one connection, which is made when either first has
+// something for the other, and made again where it breaks; nothing is lost or doubled by that. Who cannot show the
+// token gets in nowhere.
 #pragma once
 
 #include <chrono>

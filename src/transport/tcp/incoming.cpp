@@ -3,182 +3,54 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
-#include <fmt/format.h>
-#include <sys/socket.h>
+#include <sys/uio.h>
 
-#include "base/units.hpp"
+#include "transport/tcp/link.hpp"
 #include "transport/tcp/outgoing.hpp"
 
 namespace tutti::transport::tcp {
-namespace {
-
-// After so much of a connection the caller gets to see what has arrived.
-constexpr std::size_t kMostAtOnce = 64 << 10;
-constexpr int kMostLastReads = 64;
-
-}  // namespace
 
 void IncomingQueue::take() {
   TUTTI_ASSERT_SLOW(has_message(), "only a message that is there can be taken");
   ++taken_;
-  link_.note_credits(*this);
+  link_.note_credits();
 }
 
-IncomingLink::IncomingLink(Shared& shared, std::uint32_t rank)
-    : shared_(shared),
-      rank_(rank),
-      queues_{IncomingQueue(*this, shared.options.shape), IncomingQueue(*this, shared.options.shape)} {}
+Receiver::Receiver(Link& link, const EndpointShape& shape, Sender& sender)
+    : shape_(shape), sender_(sender), queues_{IncomingQueue(link, shape), IncomingQueue(link, shape)} {}
 
-IncomingLink::~IncomingLink() {
-  if (!is_open()) return;
-  tell();
-  if (!is_open() || telling_left_ != 0) return;
-  static_cast<void>(send_some(socket_.get(), encode(FrameHeader{.kind = FrameKind::bye})));
-  static_cast<void>(shutdown(socket_.get(), SHUT_WR));
-  // To close with something unread would throw away what is still on its way.
-  for (int i = 0; i < kMostLastReads && receive_into(socket_.get(), buffer_).bytes > 0; ++i) continue;
+void Receiver::note_told(const ByTraffic& taken) {
+  for (std::size_t i = 0; i < kNumTraffics; ++i) queues_[i].told_ = taken[i];
 }
 
-// Half of the depth is told soon. So is the last credit without which the source can send nothing. What stays owed
-// leaves the source more than half of the depth.
-void IncomingLink::note_credits(const IncomingQueue& queue) {
-  const std::uint64_t owed = queue.taken_ - queue.told_;
-  if (owed == 0) return;
-  const std::uint64_t depth = shared_.options.shape.depth;
-  const bool is_due = owed >= std::max<std::uint64_t>(depth / 2, 1) || queue.received_ - queue.told_ >= depth;
-  if (is_due && !std::exchange(is_due_, true)) shared_.due.push_back(this);
-  if (!std::exchange(is_owing_, true)) shared_.owing.push_back(this);
+bool Receiver::has_told_all() const {
+  return std::all_of(queues_.begin(), queues_.end(),
+                     [](const IncomingQueue& queue) { return queue.told_ == queue.taken_; });
 }
 
-void IncomingLink::note_told(const ByTraffic& taken) {
-  for (std::size_t i = 0; i < kNumTraffics; ++i) queues_[i].told_ = std::max(queues_[i].told_, taken[i]);
+bool Receiver::is_telling_due() const {
+  return std::any_of(queues_.begin(), queues_.end(), [this](const IncomingQueue& queue) {
+    const std::uint64_t owed = queue.taken_ - queue.told_;
+    return owed > 0 &&
+           (owed >= std::max<std::uint64_t>(shape_.depth / 2, 1) || queue.received_ - queue.told_ >= shape_.depth);
+  });
 }
 
-bool IncomingLink::tell() {
-  if (!is_open()) return false;
-  bool any = false;
-  const auto is_told = [](const IncomingQueue& queue) { return queue.told_ == queue.taken_; };
-  while (telling_left_ > 0 || !std::all_of(queues_.begin(), queues_.end(), is_told)) {
-    if (telling_left_ == 0) {
-      telling_ = encode(
-          FrameHeader{.kind = FrameKind::credits, .number = queues_[0].taken_, .description = queues_[1].taken_});
-      telling_left_ = telling_.size();
-      for (IncomingQueue& queue : queues_) queue.told_ = queue.taken_;
-    }
-    const SocketTransfer sent = send_some(socket_.get(), std::span(telling_).last(telling_left_));
-    if (sent.outcome == SocketTransfer::Outcome::closed) {
-      // What is still to be read goes first; the end shows behind it.
-      telling_left_ = 0;
-      list_unread();
-      break;
-    }
-    telling_left_ -= sent.bytes;
-    any = any || sent.bytes > 0;
-    set_stuck(telling_left_ > 0);
-    if (is_stuck_) return any;
-  }
-  set_stuck(false);
-  return any;
-}
-
-void IncomingLink::set_stuck(bool is_stuck) {
-  if (is_stuck == is_stuck_) return;
-  is_stuck_ = is_stuck;
-  shared_.num_stuck += is_stuck ? 1U : static_cast<std::uint32_t>(-1);
-}
-
-// The connection.
-
-void IncomingLink::adopt(UniqueFd socket) {
-  socket_ = std::move(socket);
-  begin_ = end_ = payload_at_ = payload_left_ = telling_left_ = 0;
-  was_large_ = has_ended_ = has_said_bye_ = false;
-  set_stuck(false);
+void Receiver::connect() {
+  begin_ = end_ = payload_at_ = payload_left_ = 0;
+  was_large_ = false;
   if (buffer_.empty()) buffer_.resize(kBufferBytes);
-  // Only credits go back, of which few are on their way.
-  set_patience_with_acknowledgement(socket_.get(), shared_.options.restore_within);
-  Welcome welcome{.token = shared_.options.token};
-  for (std::size_t i = 0; i < kNumTraffics; ++i) {
-    welcome.received[i] = queues_[i].received_;
-    welcome.taken[i] = queues_[i].told_ = queues_[i].taken_;
-  }
-  const WelcomeBytes raw = encode(welcome);
-  // A new connection has room for it.
-  if (send_some(socket_.get(), raw).bytes != raw.size()) return break_off("it did not take the answer");
-  const Status watched = shared_.poller.change(socket_.get(), {PollKey::Kind::incoming, rank_});
-  if (!watched.ok()) break_off(std::string(watched.message()));
 }
 
-void IncomingLink::break_off(std::string words) {
-  socket_.reset();
-  set_stuck(false);
-  telling_left_ = 0;
-  if (has_said_bye_) return;
-  trouble_ = std::move(words);
-  broken_since_ = Clock::now();
-  if (!std::exchange(is_lost_, true)) shared_.lost.push_back(this);
+Progress Receiver::tell_progress() {
+  note_told(taken());
+  return {.received = {queues_[0].received_, queues_[1].received_}, .taken = taken()};
 }
 
-bool IncomingLink::on_time(Clock::time_point now) {
-  if (!is_open() && now >= due()) {
-    const auto tried = std::chrono::duration_cast<std::chrono::milliseconds>(now - broken_since_);
-    shared_.give_up(rank_, fmt::format("the connection of rank {} broke ({}) and has not come back for {}", rank_,
-                                       trouble_, to_text(Nanos(std::chrono::nanoseconds(tried).count()))));
-    is_lost_ = false;
-  } else if (is_open()) {
-    is_lost_ = false;
-  }
-  return is_lost_;
-}
-
-bool IncomingLink::on_event(const PollEvent& event) {
-  if (!is_open()) return false;
-  bool any = false;
-  if (event.can_write && is_stuck_) any = tell();
-  has_ended_ = has_ended_ || event.has_ended;
-  return (event.can_read && receive()) || any;
-}
-
-void IncomingLink::list_unread() {
-  if (!std::exchange(is_unread_, true)) shared_.unread.push_back(this);
-}
-
-// Receiving.
-
-bool IncomingLink::receive() {
-  is_unread_ = false;
-  std::size_t total = 0;
-  while (is_open()) {
-    std::size_t asked = 0;
-    const Received got = receive_once(asked);
-    if (got.has_ended) {
-      break_off(words_of_error(got.error));
-      return true;
-    }
-    if (got.bytes == 0) break;
-    total += got.bytes;
-    if (!use_buffer()) {
-      break_off("it sent what is no message");
-      return true;
-    }
-    if (has_said_bye_) {
-      socket_.reset();
-      set_stuck(false);
-      return true;
-    }
-    // Less than was asked for is all that there is, but for the end.
-    if (got.bytes < asked && !has_ended_) break;
-    if (total >= kMostAtOnce) {
-      list_unread();
-      break;
-    }
-  }
-  return total > 0;
-}
-
-Received IncomingLink::receive_once(std::size_t& asked) {
+Received Receiver::receive(int socket, std::size_t& asked) {
   std::array<iovec, 2> parts{};
   std::size_t count = 0;
   if (payload_left_ > 0) {
@@ -192,11 +64,13 @@ Received IncomingLink::receive_once(std::size_t& asked) {
   // Behind a large message only the next header, so that what follows goes straight to its slot.
   const std::size_t most = was_large_ ? kHeaderBytes : buffer_.size();
   parts[count++] = {.iov_base = buffer_.data() + end_, .iov_len = most - end_};
+  asked = 0;
   for (std::size_t i = 0; i < count; ++i) asked += parts[i].iov_len;
-  const Received got = receive_into(socket_.get(), std::span(parts).first(count));
+  const Received got = receive_into(socket, std::span(parts).first(count));
   const std::size_t to_slot = std::min(got.bytes, payload_left_);
   end_ += got.bytes - to_slot;
   if (to_slot > 0) {
+    ++num_pieces_;
     payload_at_ += to_slot;
     payload_left_ -= to_slot;
     if (payload_left_ == 0) finish_message();
@@ -204,29 +78,31 @@ Received IncomingLink::receive_once(std::size_t& asked) {
   return got;
 }
 
-// False for what no source sends.
-bool IncomingLink::use_buffer() {
-  while (payload_left_ == 0 && end_ - begin_ >= kHeaderBytes && !has_said_bye_) {
-    const auto raw = std::span<const std::byte>(buffer_).subspan(begin_).first<kHeaderBytes>();
-    const std::optional<FrameHeader> header = decode_header(raw);
-    if (!header) return false;
-    begin_ += kHeaderBytes;
-    if (header->kind == FrameKind::bye) {
-      has_said_bye_ = true;
-    } else if (header->kind != FrameKind::message || !begin_message(*header)) {
-      return false;
-    }
-  }
-  return true;
+std::optional<WelcomeBytes> Receiver::take_welcome() {
+  if (end_ - begin_ < kWelcomeBytes) return std::nullopt;
+  WelcomeBytes welcome{};
+  std::memcpy(welcome.data(), buffer_.data() + begin_, welcome.size());
+  begin_ += welcome.size();
+  return welcome;
 }
 
-bool IncomingLink::begin_message(const FrameHeader& header) {
-  const EndpointShape& shape = shared_.options.shape;
+Receiver::Frames Receiver::use_frames() {
+  while (payload_left_ == 0 && end_ - begin_ >= kHeaderBytes) {
+    const auto raw = std::span<const std::byte>(buffer_).subspan(begin_).first<kHeaderBytes>();
+    const std::optional<FrameHeader> header = decode_header(raw);
+    if (!header || !sender_.use_taken(header->taken)) return Frames::wrong;
+    begin_ += kHeaderBytes;
+    if (header->kind == FrameKind::bye) return Frames::bye;
+    if (header->kind == FrameKind::message && !begin_message(*header)) return Frames::wrong;
+  }
+  return Frames::used;
+}
+
+bool Receiver::begin_message(const FrameHeader& header) {
+  ++num_pieces_;
   IncomingQueue& queue = queues_[header.traffic];
-  // It has a credit, too: what it was told has been taken before.
-  const bool is_next = header.number == queue.received_ && header.number - queue.told_ < shape.depth;
-  if (!is_next || header.bytes > shape.slot) return false;
-  if (way_back_ != nullptr && !way_back_->use_taken(header.taken_back)) return false;
+  const bool has_slot = header.number == queue.received_ && header.number - queue.taken_ < shape_.depth;
+  if (!has_slot || header.bytes > shape_.slot) return false;
   queue.ring_.reserve();
   queue.ring_.entry(header.number) = {.description = header.description, .bytes = header.bytes};
   traffic_ = header.traffic;
@@ -239,11 +115,11 @@ bool IncomingLink::begin_message(const FrameHeader& header) {
   return true;
 }
 
-void IncomingLink::finish_message() {
+void Receiver::finish_message() {
   IncomingQueue& queue = queues_[traffic_];
   ++queue.received_;
   payload_at_ = 0;
-  note_credits(queue);
+  queue.link_.note_credits();
 }
 
 }  // namespace tutti::transport::tcp

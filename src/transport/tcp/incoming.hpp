@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages from one rank: a queue for each kind of traffic, and the connection that its source makes. What arrives goes
-// to the queues' slots; credits go back on the same connection. One thread.
+// Messages from one rank: a queue for each kind of traffic, and the half of a connection that receives them, and
+// credits for what has gone the other way. One thread.
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
-#include "base/system/socket.hpp"
-#include "base/system/unique_fd.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/tcp/ring.hpp"
 #include "transport/tcp/shared.hpp"
@@ -19,11 +16,13 @@
 
 namespace tutti::transport::tcp {
 
+class Sender;
+
 // Messages below `taken` are done with; those below `received` have arrived whole. The source knows of the first `told`
 // that they are taken, and may send `depth` more.
 class IncomingQueue final : public Incoming {
  public:
-  IncomingQueue(IncomingLink& link, const EndpointShape& shape) : link_(link), ring_(shape) {}
+  IncomingQueue(Link& link, const EndpointShape& shape) : link_(link), ring_(shape) {}
 
   [[nodiscard]] bool has_message() const override { return received_ > taken_; }
   [[nodiscard]] std::uint64_t description() const override { return ring_.entry(taken_).description; }
@@ -32,96 +31,60 @@ class IncomingQueue final : public Incoming {
   void take() override;
 
  private:
-  friend class IncomingLink;
+  friend class Receiver;
 
-  IncomingLink& link_;
+  Link& link_;
   Ring ring_;
   std::uint64_t received_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t told_ = 0;
 };
 
-class IncomingLink {
+class Receiver {
  public:
-  // Messages to the same rank bring news of what it has taken, and so do its messages of what was sent to it.
-  IncomingLink(Shared& shared, std::uint32_t rank);
-  void set_way_back(OutgoingLink& way_back) { way_back_ = &way_back; }
-  IncomingLink(const IncomingLink&) = delete;
-  IncomingLink& operator=(const IncomingLink&) = delete;
-  // Says bye where the connection stands.
-  ~IncomingLink();
+  Receiver(Link& link, const EndpointShape& shape, Sender& sender);
 
   [[nodiscard]] IncomingQueue& queue(Traffic traffic) { return queues_[static_cast<std::size_t>(traffic)]; }
 
-  // A new connection of the source, which replaces the one before.
-  void adopt(UniqueFd socket);
-  [[nodiscard]] bool is_open() const { return socket_.valid(); }
-  void forsake() noexcept { socket_.reset(); }
-
-  bool on_event(const PollEvent& event);
-  // Takes what has come, but not much more than one large message at a time.
-  bool receive();
-  // Tells the source all that has been taken: of one that is on the list of those where it is due, or of those that
-  // owe.
-  bool tell_due() {
-    is_due_ = false;
-    return tell();
-  }
-  bool tell_owed() {
-    is_owing_ = false;
-    return tell();
-  }
-
   [[nodiscard]] ByTraffic taken() const { return {queues_[0].taken_, queues_[1].taken_}; }
-  // A message to the source has said so.
+  [[nodiscard]] std::uint64_t num_pieces() const { return num_pieces_; }
   void note_told(const ByTraffic& taken);
+  [[nodiscard]] bool has_told_all() const;
+  // Whether the source may be waiting for credits: they are half of the depth, or the last ones without which it can
+  // send nothing. What stays owed leaves it more than half of the depth.
+  [[nodiscard]] bool is_telling_due() const;
 
-  // Of one that is lost: false where it need not be asked again.
-  bool on_time(Clock::time_point now);
-  [[nodiscard]] Clock::time_point due() const { return broken_since_ + shared_.options.restore_within; }
-  void renew_patience(Clock::time_point now) { broken_since_ = now; }
+  // A new connection. A message of which only a part has come will come again.
+  void connect();
+  // For the other end, which then knows it.
+  [[nodiscard]] Progress tell_progress();
+
+  // From the socket once; `asked` says for how many bytes.
+  Received receive(int socket, std::size_t& asked);
+  // What comes first on a connection that this rank has made; nothing where not all of it has come.
+  [[nodiscard]] std::optional<WelcomeBytes> take_welcome();
+  enum class Frames : std::uint8_t { used, wrong, bye };
+  // Of what has been received.
+  Frames use_frames();
 
  private:
-  friend class IncomingQueue;
-
   // What small messages come through. What is behind the header of a large one is received where it belongs.
   static constexpr std::size_t kBufferBytes = 32 << 10;
 
-  void note_credits(const IncomingQueue& queue);
-  bool tell();
-  void break_off(std::string words);
-  Received receive_once(std::size_t& asked);
-  bool use_buffer();
   bool begin_message(const FrameHeader& header);
   void finish_message();
-  void list_unread();
-  void set_stuck(bool is_stuck);
 
-  Shared& shared_;
-  const std::uint32_t rank_;
+  const EndpointShape& shape_;
+  Sender& sender_;
   std::array<IncomingQueue, kNumTraffics> queues_;
-  OutgoingLink* way_back_ = nullptr;
-  UniqueFd socket_{};
-
   std::vector<std::byte> buffer_{};
   std::size_t begin_ = 0;  // of what the buffer holds
   std::size_t end_ = 0;
   std::size_t traffic_ = 0;     // of the message that has come in part
   std::size_t payload_at_ = 0;  // what has come of its payload
   std::size_t payload_left_ = 0;
+  std::uint64_t num_pieces_ = 0;
   bool was_large_ = false;  // whether the last message was: then the next probably is
-  bool has_ended_ = false;  // an event has said so: read to the end
-  bool has_said_bye_ = false;
-
-  HeaderBytes telling_{};  // credits that a socket has taken in part
-  std::size_t telling_left_ = 0;
-  bool is_stuck_ = false;
-  bool is_owing_ = false;  // on the lists of Shared
-  bool is_due_ = false;
-  bool is_unread_ = false;
-  bool is_lost_ = false;
-  Clock::time_point broken_since_{};
-  std::string trouble_{};
 };
 
 }  // namespace tutti::transport::tcp

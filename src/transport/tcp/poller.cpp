@@ -34,6 +34,7 @@ Status Poller::control(int operation, int socket, PollKey key) const {
 
 Status Poller::add(int socket, PollKey key) { return control(EPOLL_CTL_ADD, socket, key); }
 Status Poller::change(int socket, PollKey key) { return control(EPOLL_CTL_MOD, socket, key); }
+void Poller::remove(int socket) const { static_cast<void>(epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket, nullptr)); }
 
 std::span<const PollEvent> Poller::look() {
   const int found = epoll_wait(epoll_.get(), raw_.data(), kMostEvents, 0);

@@ -17,7 +17,7 @@ namespace tutti::transport::tcp {
 
 // Whose event it is. An event may be about a socket that the same owner has had before.
 struct PollKey {
-  enum class Kind : std::uint8_t { listener, stranger, outgoing, incoming };
+  enum class Kind : std::uint8_t { listener, stranger, link };
   Kind kind{};
   std::uint32_t index = 0;  // a listener, a place among strangers, or a rank
 };
@@ -38,6 +38,7 @@ class Poller {
   [[nodiscard]] Status add(int socket, PollKey key);
   // Hands the socket to another owner, who is told again what can be done.
   [[nodiscard]] Status change(int socket, PollKey key);
+  void remove(int socket) const;
   // What has happened since the last call, at most some of it; does not wait. Valid until the next call.
   [[nodiscard]] std::span<const PollEvent> look();
   // Until look() has something to tell, or for so long.

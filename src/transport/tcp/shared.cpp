@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 
 #include <netinet/in.h>
@@ -12,9 +13,6 @@
 namespace tutti::transport::tcp {
 
 namespace {
-
-// An acknowledgement may be lost once, or be late by itself.
-constexpr std::chrono::milliseconds kLeastForAcknowledgement{1000};
 
 void set_number(int socket, int level, int option, std::int64_t value) {
   const int number = static_cast<int>(std::clamp<std::int64_t>(value, 1, 1 << 30));
@@ -34,10 +32,11 @@ void set_patience(int socket, std::chrono::nanoseconds restore_within) {
   set_number(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
-void set_patience_with_acknowledgement(int socket, std::chrono::nanoseconds restore_within) {
-  set_patience(socket, restore_within);
-  const auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(restore_within);
-  set_number(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, std::max(longest, kLeastForAcknowledgement).count());
+std::optional<Acknowledgement> last_acknowledgement(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  return Acknowledgement{info.tcpi_unacked > 0, std::chrono::milliseconds(info.tcpi_last_ack_recv)};
 }
 
 Received receive_into(int socket, std::span<iovec> parts) {
@@ -56,6 +55,12 @@ Received receive_into(int socket, std::span<iovec> parts) {
 Received receive_into(int socket, std::span<std::byte> bytes) {
   iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
   return receive_into(socket, std::span(&part, 1));
+}
+
+bool has_been_closed(int socket) {
+  std::byte next{};
+  const ssize_t seen = recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return seen == 0 || (seen < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 std::string words_of_error(int error_number) {

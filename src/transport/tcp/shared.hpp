@@ -22,21 +22,18 @@
 
 namespace tutti::transport::tcp {
 
-class OutgoingLink;
-class IncomingLink;
+class Link;
 
 struct Shared {
   explicit Shared(TcpOptions given) : options(std::move(given)) {}
 
   TcpOptions options;
   Poller poller{};
-  std::uint64_t unsent = 0;                // messages that the system does not have yet
-  std::uint32_t num_stuck = 0;             // credits that wait for room in a socket
-  std::vector<OutgoingLink*> unconnected;  // that are to connect
-  std::vector<IncomingLink*> lost;         // broken, and awaited
-  std::vector<IncomingLink*> owing;        // that owe any credit
-  std::vector<IncomingLink*> due;          // that owe so many that the other end may be waiting
-  std::vector<IncomingLink*> unread;       // from which more can be read at once
+  std::uint64_t unsent = 0;        // messages and credits that the system does not have yet
+  std::vector<Link*> unconnected;  // that are to connect
+  std::vector<Link*> owing;        // that owe any credit
+  std::vector<Link*> due;          // that owe so many that the other end may be waiting
+  std::vector<Link*> unread;       // from which more can be read at once
   std::optional<Unreachable> unreachable{};
 
   void give_up(std::uint32_t rank, std::string words) {
@@ -49,9 +46,12 @@ struct Shared {
 
 // How a socket of a connection is set up so that the system notices a silent peer within about `restore_within`.
 void set_patience(int socket, std::chrono::nanoseconds restore_within);
-// The same where what this end has sent stays unacknowledged, in which case the system does not probe. For an end that
-// sends so little that the other end has room for all of it, whether it reads or not.
-void set_patience_with_acknowledgement(int socket, std::chrono::nanoseconds restore_within);
+// What the other end's system has said of what was sent.
+struct Acknowledgement {
+  bool is_awaited = false;          // something is on its way
+  std::chrono::milliseconds age{};  // since the last one came
+};
+[[nodiscard]] std::optional<Acknowledgement> last_acknowledgement(int socket);
 
 // What has come, as much as the parts take. Nothing and no end: there is nothing yet.
 struct Received {
@@ -61,6 +61,8 @@ struct Received {
 };
 [[nodiscard]] Received receive_into(int socket, std::span<iovec> parts);
 [[nodiscard]] Received receive_into(int socket, std::span<std::byte> bytes);
+// Whether the other end has closed it and has sent nothing more.
+[[nodiscard]] bool has_been_closed(int socket);
 
 // "Connection reset by peer"; 0 for what the other end has closed.
 [[nodiscard]] std::string words_of_error(int error_number);

@@ -37,8 +37,7 @@ Strangers::Rest Strangers::accept(int listener, Clock::time_point now) {
     place->until = now + kHelloWithin;
     ++count_;
     if (!shared_.poller.add(place->socket.get(), {PollKey::Kind::stranger, index}).ok()) {
-      place->socket.reset();
-      --count_;
+      close(*place);
       continue;
     }
     // A rank's hello has come by now, as a rule.
@@ -54,9 +53,13 @@ void Strangers::warn(std::string_view words) {
   shared_.warn(words);
 }
 
-void Strangers::turn_away(Place& place, std::string_view why) {
+void Strangers::close(Place& place) {
   place.socket.reset();
   --count_;
+}
+
+void Strangers::turn_away(Place& place, std::string_view why) {
+  close(place);
   warn(fmt::format("rank {} closed the connection of somebody who is no rank of this communicator: {}",
                    shared_.options.rank, why));
 }
@@ -69,6 +72,8 @@ void Strangers::read(std::uint32_t index) {
   Place& place = places_[index];
   while (place.filled < kHelloBytes) {
     const Received got = receive_into(place.socket.get(), std::span(place.hello).subspan(place.filled));
+    // A rank whose attempt is no longer needed leaves without a word.
+    if (got.has_ended && place.filled == 0) return close(place);
     if (got.has_ended) return turn_away(place, "it left before it had shown the token");
     if (got.bytes == 0) return;
     place.filled += got.bytes;
@@ -78,8 +83,10 @@ void Strangers::read(std::uint32_t index) {
   const std::optional<Hello> hello = decode_hello(place.hello);
   if (!hello) return turn_away(place, "it began with something else than Tutti's hello");
   if (const std::string_view fault = fault_of(*hello); !fault.empty()) return turn_away(place, fault);
+  // Its rank may have another connection by now.
+  if (has_been_closed(place.socket.get())) return close(place);
   --count_;
-  admitted_.push_back({std::exchange(place.socket, UniqueFd()), hello->source});
+  admitted_.push_back({std::exchange(place.socket, UniqueFd()), *hello});
 }
 
 std::string_view Strangers::fault_of(const Hello& hello) const {

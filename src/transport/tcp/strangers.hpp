@@ -21,7 +21,7 @@ namespace tutti::transport::tcp {
 // Who has said a right hello.
 struct Admitted {
   UniqueFd socket;
-  std::uint32_t source = 0;
+  Hello hello;
 };
 
 class Strangers {
@@ -52,6 +52,7 @@ class Strangers {
 
   // Once a minute at most.
   void warn(std::string_view words);
+  void close(Place& place);
   void turn_away(Place& place, std::string_view why);
   void read(std::uint32_t index);
   [[nodiscard]] std::string_view fault_of(const Hello& hello) const;

@@ -8,12 +8,12 @@ namespace tutti::transport::tcp {
 namespace {
 
 // Hello:   0 magic (8)  8 version (4)  12 depth (4)  16 token (32)  48 communicator (8)  56 source (4)
-//          60 destination (4)  64 slot (8)  72 zero (8)
+//          60 destination (4)  64 slot (8)  72 received (2 * 8)  88 taken (2 * 8)
 // Welcome: 0 magic (8)  8 version (4)  12 zero (4)   16 token (32)  48 received (2 * 8)  64 taken (2 * 8)
-// Header:  0 kind (1)  1 traffic (1)  2 zero (2)  4 bytes (4)  8 number (8)  16 description (8)  24 taken back (2 * 4)
-constexpr std::array<char, 8> kHelloMagic = {'T', 'u', 't', 't', 'i', 'H', 'i', '1'};
-constexpr std::array<char, 8> kWelcomeMagic = {'T', 'u', 't', 't', 'i', 'O', 'k', '1'};
-constexpr std::uint32_t kWireVersion = 1;
+// Header:  0 kind (1)  1 traffic (1)  2 zero (2)  4 bytes (4)  8 number (8)  16 description (8)  24 taken (2 * 4)
+constexpr std::array<char, 8> kHelloMagic = {'T', 'u', 't', 't', 'i', 'H', 'i', '2'};
+constexpr std::array<char, 8> kWelcomeMagic = {'T', 'u', 't', 't', 'i', 'O', 'k', '2'};
+constexpr std::uint32_t kWireVersion = 2;
 constexpr std::size_t kWireVersionAt = 8;
 constexpr std::size_t kDepthAt = 12;
 constexpr std::size_t kWireTokenAt = 16;
@@ -21,8 +21,8 @@ constexpr std::size_t kCommunicatorAt = 48;
 constexpr std::size_t kSourceAt = 56;
 constexpr std::size_t kDestinationAt = 60;
 constexpr std::size_t kSlotAt = 64;
-constexpr std::size_t kReceivedAt = 48;
-constexpr std::size_t kTakenAt = 64;
+constexpr std::size_t kHelloProgressAt = 72;
+constexpr std::size_t kWelcomeProgressAt = 48;
 
 template <typename Unsigned>
 void put(std::byte* at, Unsigned value) {
@@ -37,9 +37,9 @@ Unsigned get(const std::byte* at) {
   return value;
 }
 
-std::array<std::byte, kHelloBytes> begin_with(const std::array<char, 8>& magic, const Token& token) {
-  static_assert(kHelloBytes == kWelcomeBytes);
-  std::array<std::byte, kHelloBytes> raw{};
+template <std::size_t size>
+std::array<std::byte, size> begin_with(const std::array<char, 8>& magic, const Token& token) {
+  std::array<std::byte, size> raw{};
   std::memcpy(raw.data(), magic.data(), magic.size());
   put(raw.data() + kWireVersionAt, kWireVersion);
   std::copy(token.begin(), token.end(), raw.begin() + kWireTokenAt);
@@ -51,24 +51,38 @@ bool begins_with(std::span<const std::byte> raw, const std::array<char, 8>& magi
   return raw.size() < kDepthAt || get<std::uint32_t>(raw.data() + kWireVersionAt) == kWireVersion;
 }
 
+void put_progress(std::byte* at, const Progress& progress) {
+  for (std::size_t i = 0; i < kNumTraffics; ++i) {
+    put(at + 8 * i, progress.received[i]);
+    put(at + 8 * (kNumTraffics + i), progress.taken[i]);
+  }
+}
+
+Progress get_progress(const std::byte* at) {
+  Progress progress;
+  for (std::size_t i = 0; i < kNumTraffics; ++i) {
+    progress.received[i] = get<std::uint64_t>(at + 8 * i);
+    progress.taken[i] = get<std::uint64_t>(at + 8 * (kNumTraffics + i));
+  }
+  return progress;
+}
+
 }  // namespace
 
 HelloBytes encode(const Hello& hello) {
-  HelloBytes raw = begin_with(kHelloMagic, hello.token);
+  HelloBytes raw = begin_with<kHelloBytes>(kHelloMagic, hello.token);
   put(raw.data() + kDepthAt, hello.shape.depth);
   put(raw.data() + kCommunicatorAt, hello.communicator);
   put(raw.data() + kSourceAt, hello.source);
   put(raw.data() + kDestinationAt, hello.destination);
   put(raw.data() + kSlotAt, hello.shape.slot);
+  put_progress(raw.data() + kHelloProgressAt, hello.progress);
   return raw;
 }
 
 WelcomeBytes encode(const Welcome& welcome) {
-  WelcomeBytes raw = begin_with(kWelcomeMagic, welcome.token);
-  for (std::size_t traffic = 0; traffic < kNumTraffics; ++traffic) {
-    put(raw.data() + kReceivedAt + 8 * traffic, welcome.received[traffic]);
-    put(raw.data() + kTakenAt + 8 * traffic, welcome.taken[traffic]);
-  }
+  WelcomeBytes raw = begin_with<kWelcomeBytes>(kWelcomeMagic, welcome.token);
+  put_progress(raw.data() + kWelcomeProgressAt, welcome.progress);
   return raw;
 }
 
@@ -81,6 +95,7 @@ std::optional<Hello> decode_hello(std::span<const std::byte, kHelloBytes> raw) {
   hello.source = get<std::uint32_t>(raw.data() + kSourceAt);
   hello.destination = get<std::uint32_t>(raw.data() + kDestinationAt);
   hello.shape.slot = get<std::uint64_t>(raw.data() + kSlotAt);
+  hello.progress = get_progress(raw.data() + kHelloProgressAt);
   return hello;
 }
 
@@ -88,10 +103,7 @@ std::optional<Welcome> decode_welcome(std::span<const std::byte, kWelcomeBytes> 
   if (!begins_with(raw, kWelcomeMagic)) return std::nullopt;
   Welcome welcome;
   std::copy_n(raw.begin() + kWireTokenAt, kTokenBytes, welcome.token.begin());
-  for (std::size_t traffic = 0; traffic < kNumTraffics; ++traffic) {
-    welcome.received[traffic] = get<std::uint64_t>(raw.data() + kReceivedAt + 8 * traffic);
-    welcome.taken[traffic] = get<std::uint64_t>(raw.data() + kTakenAt + 8 * traffic);
-  }
+  welcome.progress = get_progress(raw.data() + kWelcomeProgressAt);
   return welcome;
 }
 
@@ -104,7 +116,7 @@ HeaderBytes encode(const FrameHeader& header) {
   put(raw.data() + 4, header.bytes);
   put(raw.data() + 8, header.number);
   put(raw.data() + 16, header.description);
-  for (std::size_t i = 0; i < kNumTraffics; ++i) put(raw.data() + 24 + 4 * i, header.taken_back[i]);
+  for (std::size_t i = 0; i < kNumTraffics; ++i) put(raw.data() + 24 + 4 * i, header.taken[i]);
   return raw;
 }
 
@@ -119,7 +131,7 @@ std::optional<FrameHeader> decode_header(std::span<const std::byte, kHeaderBytes
   header.bytes = get<std::uint32_t>(raw.data() + 4);
   header.number = get<std::uint64_t>(raw.data() + 8);
   header.description = get<std::uint64_t>(raw.data() + 16);
-  for (std::size_t i = 0; i < kNumTraffics; ++i) header.taken_back[i] = get<std::uint32_t>(raw.data() + 24 + 4 * i);
+  for (std::size_t i = 0; i < kNumTraffics; ++i) header.taken[i] = get<std::uint32_t>(raw.data() + 24 + 4 * i);
   return header;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What connections between endpoints carry, byte for byte (docs/design/transport.md). A connection begins with the
-// source's hello and the destination's welcome; frames follow, each with a header of 32 bytes. All numbers are
-// little-endian. Values and pure functions; thread-safe.
+// hello of the rank that makes it and the welcome of the other; frames follow both ways, each with a header of 32
+// bytes. All numbers are little-endian. Values and pure functions; thread-safe.
 #pragma once
 
 #include <array>
@@ -19,22 +19,27 @@ namespace tutti::transport::tcp {
 // A number for each kind of traffic.
 using ByTraffic = std::array<std::uint64_t, kNumTraffics>;
 
+// How far a rank has got with the other's messages: how many have arrived whole, and how many of them it has taken.
+struct Progress {
+  ByTraffic received{};
+  ByTraffic taken{};
+};
+
 struct Hello {
   Token token{};
   std::uint64_t communicator = 0;
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
   EndpointShape shape{};
+  Progress progress{};
 };
 
-// How far the destination has got: messages that have arrived whole, and those of them that have been taken.
 struct Welcome {
   Token token{};
-  ByTraffic received{};
-  ByTraffic taken{};
+  Progress progress{};
 };
 
-inline constexpr std::size_t kHelloBytes = 80;
+inline constexpr std::size_t kHelloBytes = 104;
 inline constexpr std::size_t kWelcomeBytes = 80;
 using HelloBytes = std::array<std::byte, kHelloBytes>;
 using WelcomeBytes = std::array<std::byte, kWelcomeBytes>;
@@ -47,19 +52,17 @@ using WelcomeBytes = std::array<std::byte, kWelcomeBytes>;
 // Whether a hello may begin so, of which not all has come.
 [[nodiscard]] bool may_be_hello(std::span<const std::byte> begun);
 
-// A message goes from source to destination, with its payload behind the header. Credits go back: how many messages of
-// each traffic have been taken so far. Either end says bye before it closes the connection for good. A message also
-// says how many of those have been taken that its destination sent to its source, so that ranks that talk to each other
-// need few credits.
+// Every frame says how many messages of the other end have been taken. One of credits says nothing else; it goes where
+// no message would say so soon. Either end says bye before it closes the connection for good.
 enum class FrameKind : std::uint8_t { message = 1, credits = 2, bye = 3 };
 
 struct FrameHeader {
   FrameKind kind = FrameKind::message;
-  std::uint8_t traffic = 0;                              // of a message
-  std::uint32_t bytes = 0;                               // of its payload
-  std::uint64_t number = 0;                              // of a message, from 0; of credits: taken of the first traffic
-  std::uint64_t description = 0;                         // of a message; of credits: taken of the second traffic
-  std::array<std::uint32_t, kNumTraffics> taken_back{};  // of a message: the low bits of what was taken the other way
+  std::uint8_t traffic = 0;                         // of a message
+  std::uint32_t bytes = 0;                          // of its payload, which follows the header
+  std::uint64_t number = 0;                         // from 0
+  std::uint64_t description = 0;                    // of a message
+  std::array<std::uint32_t, kNumTraffics> taken{};  // the low bits, by traffic
 };
 
 inline constexpr std::size_t kHeaderBytes = 32;
