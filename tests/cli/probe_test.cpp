@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/machine/measurements_table.hpp"
+#include "cli/machine/probe_hosts.hpp"
 #include "cli/output.hpp"
 #include "cli/program.hpp"
 
@@ -48,6 +49,31 @@ TEST(Probe, AFabricIsMeasuredWithCalibrate) {
     EXPECT_TRUE(has(probed.error, "--calibrate")) << probed.error;
     EXPECT_EQ(probed.out, "");
   }
+}
+
+TEST(Probe, MisuseOfHostsIsNamed) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--hosts", "a,b"}, "--hosts is for --calibrate"},
+      {{"--calibrate", "--hosts", "a:4"}, "names 1 host"},
+      {{"--calibrate", "--hosts", "a,a"}, "names 1 host"},
+      {{"--calibrate", "--hosts", "a:0,b"}, "a:0"},
+      {{"--calibrate", "--agent", "ssh"}, "--hosts"},
+      {{"--calibrate", "--hosts", "@/nowhere/hosts"}, "/nowhere/hosts"},
+      {{"--calibrate", "--hosts", "a,b", "--address", "?"}, "?"}};
+  for (const auto& [arguments, words] : cases) {
+    const Probed probed = probe(arguments);
+    EXPECT_NE(probed.exit, 0);
+    EXPECT_TRUE(has(probed.error, words)) << probed.error;
+    EXPECT_FALSE(has(probed.error, "measuring")) << probed.error;
+    EXPECT_EQ(probed.out, "");
+  }
+}
+
+TEST(Probe, APairThatDoesNotReachEachOtherIsNamed) {
+  const std::vector<std::string> host_of = {"a", "a", "b", "c"};
+  EXPECT_EQ(broken_pair_in("broken 2 3\n", host_of), "hosts b and c do not reach each other");
+  EXPECT_EQ(broken_pair_in("broken 0 1\n", host_of), "");
+  EXPECT_EQ(broken_pair_in("broken 0 9\nbroken x 1\nbroken 1\nsomething\n", host_of), "");
 }
 
 TEST(Probe, AFileThatCannotBeWrittenIsAnErrorBeforeAnythingIsMeasured) {

@@ -13,7 +13,9 @@
 #include "calibrate/measure.hpp"
 #include "calibrate/ping_pong.hpp"
 #include "cli/commands.hpp"
+#include "cli/host_words.hpp"
 #include "cli/machine/measurements_table.hpp"
+#include "cli/machine/probe_hosts.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/case_options.hpp"
@@ -27,11 +29,14 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::uint32_t kMostProbedRanks = 1024;
+constexpr std::uint32_t kUsualRanks = 2;
 
 struct ProbeOptions {
   bool calibrate = false;
   bool profile = false;
-  std::uint32_t ranks = 2;
+  bool of_network = false;
+  std::uint32_t ranks = 0;  // 0: the usual number
+  HostWords on;
   std::string path;
   Format format = Format::table;
 };
@@ -63,7 +68,7 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
     context.error << "-o FILE keeps it as a fabric\n";
     return Exit::done;
   }
-  const std::string text = calibrate::file_of(*measured, options.ranks);
+  const std::string text = calibrate::file_of(*measured, options.ranks == 0 ? kUsualRanks : options.ranks);
   if (const Status status = write_output(text, output, context); !status.ok()) return failed(context, "probe", status);
   const std::string fabric = options.path.find('/') == std::string::npos ? "./" + options.path : options.path;
   context.error << fmt::format("{0} simulate --fabric {1} --collective all_reduce takes it\n", context.program, fabric);
@@ -79,7 +84,14 @@ std::string resolved_profile(const ProfileChoice& choice) {
 }
 
 Exit run_probe(const ProbeOptions& options, const Context& context) {
+  if (options.of_network) return probe_as_rank(context);
+  if (options.calibrate && !options.on.hosts.empty()) {
+    HostsProbe probe{.on = options.on, .num_ranks = {}, .path = options.path, .format = options.format};
+    if (options.ranks > 0) probe.num_ranks = static_cast<int>(options.ranks);
+    return probe_hosts(probe, context);
+  }
   if (options.calibrate) return calibrate_machine(options, context);
+  if (!options.on.hosts.empty()) return misused(context, "probe", "--hosts is for --calibrate");
   if (!options.path.empty() && !options.profile)
     return misused(context, "probe", "--output is for --calibrate or --profile");
   const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
@@ -106,12 +118,16 @@ Exit run_probe(const ProbeOptions& options, const Context& context) {
 
 Run define_probe(CLI::App& app) {
   const auto options = std::make_shared<ProbeOptions>();
-  CLI::Option* calibrate = app.add_flag("--calibrate", options->calibrate,
-                                        "Measure ping-pong, swaps, small all-reduces and reduction kernels on two "
-                                        "cores, and how much farther other cores are");
+  CLI::Option* calibrate =
+      app.add_flag("--calibrate", options->calibrate,
+                   "Measure ping-pong, swaps, small all-reduces and reduction kernels on two "
+                   "cores, and how much farther other cores are; with --hosts, the network between "
+                   "each pair of hosts, alone and while all send: latency, rate one way and both "
+                   "ways, overheads. Ranks of one host are then modelled by messages through "
+                   "its memory, its direct steps as well");
   app.add_option_function<std::string>("-n,--num-ranks",
                                        number_into("--num-ranks", 1, kMostProbedRanks, options->ranks),
-                                       "How many ranks the fabric has; they share the cores [2]")
+                                       "How many ranks the fabric has; they share the cores [2], or are on --hosts")
       ->type_name("N")
       ->needs(calibrate);
   CLI::Option* profile =
@@ -121,6 +137,8 @@ Run define_probe(CLI::App& app) {
   app.add_option("-o,--output", options->path,
                  "Write the fabric to this file, for tutti simulate --fabric; or the profile, for TUTTI_PROFILE")
       ->type_name("FILE");
+  add_host_words(app, options->on);
+  app.add_flag("--of-network", options->of_network)->group("");
   app.add_flag_callback(
          "--json", [options] { options->format = Format::json; }, "Print what was measured as JSON")
       ->needs(calibrate);
@@ -137,6 +155,7 @@ Command probe_command() {
               "tutti probe --profile -o my_profile.toml\n"
               "tutti probe --calibrate -o machine.toml\n"
               "tutti simulate --fabric ./machine.toml --collective all_reduce --bytes 64:16M:x4\n"
+              "tutti probe --hosts node1:4,node2:4 --calibrate -o network.toml\n"
               "tutti simulate --fabric ./machine.toml:4x2 --collective all_reduce --bytes 1M --why",
           .define = define_probe};
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabric of several hosts that measurements are of. Pure; thread-safe.
+//
+// A host has one interface: a link up and a link down to what joins all hosts. Where a host's both ways together are
+// slower than each alone, they share one more link of that rate; where all hosts at once are slower than each host
+// allows, all messages share one in the middle. Where pairs differ more than hosts do, each pair has a link of its own
+// instead. Latencies are those while all hosts send, if these are longer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "calibrate/network/network.hpp"
+#include "fabric/fabric.hpp"
+
+namespace tutti::calibrate {
+
+// What of the measurements shows in the fabric.
+struct NetworkShape {
+  bool has_pairs = false;         // a link for each pair of hosts
+  bool has_core = false;          // all hosts share a link
+  std::vector<double> latencies;  // of a host's links, where there are none of pairs
+  std::vector<double> up;         // rates
+  std::vector<double> down;
+  std::vector<double> both;  // of both ways together; 0: no limit beside those
+  double core = 0;           // what all messages share
+  double load = 1;           // how much longer a message takes while all send
+};
+[[nodiscard]] NetworkShape shape_of(const NetworkMeasurements& measured);
+
+// `host_of`: by rank.
+[[nodiscard]] fabric::Fabric fabric_of(const NetworkMeasurements& measured, const std::vector<std::uint32_t>& host_of);
+
+// In words, what the fabric is made of.
+[[nodiscard]] std::string in_words(const NetworkShape& shape);
+
+// The same as a file, with what was measured in front of it.
+[[nodiscard]] std::string file_of(const NetworkMeasurements& measured, const std::vector<std::uint32_t>& host_of);
+
+}  // namespace tutti::calibrate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures the network between the hosts of a communicator, by a program's own sends and receives. Every time is taken
+// by one rank's clock. All ranks call it at once; one thread each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.hpp"
+#include "calibrate/network/network.hpp"
+#include "runtime/communicator/communicator.hpp"
+
+namespace tutti::calibrate {
+
+struct NetworkEffort {
+  double seconds = 0.15;                               // for each number, about; more where a round trip is long
+  std::uint64_t most_bytes = std::uint64_t{32} << 20;  // that are sent in one go
+};
+
+// A pair of hosts that did not reach each other; of ranks, by number.
+struct BrokenPair {
+  int here = -1;
+  int there = -1;
+};
+
+// The same on all ranks. The first rank of each host stands for it; its second one, if it has one, is for what its
+// ranks are to each other. An error leaves in `broken` the pair that was at it, if any.
+[[nodiscard]] Result<NetworkMeasurements> measure_network(Communicator& communicator, const NetworkEffort& effort,
+                                                          BrokenPair& broken);
+
+}  // namespace tutti::calibrate

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fabrics of networks from made-up measurements.
+#include "calibrate/network/network.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "calibrate/network/fit_network.hpp"
+#include "fabric/files/fabric_file.hpp"
+
+namespace tutti::calibrate {
+namespace {
+
+// All pairs 50 us apart at 1 GB/s each way at once; a rate of 1 is a byte a nanosecond.
+NetworkMeasurements even_network(std::size_t hosts) {
+  NetworkMeasurements measured;
+  measured.date = "2026-01-02";
+  for (std::size_t host = 0; host < hosts; ++host) {
+    measured.names.push_back("h" + std::to_string(host));
+    measured.hosts.push_back({.out = 1, .in = 1, .send = 2'000, .receive = 3'000, .fold = 10});
+  }
+  const PairTimes pair{.half_round_trip = 50'000, .one_way = 1, .both_ways = 1};
+  measured.pairs.assign(hosts * hosts, pair);
+  for (std::size_t host = 0; host < hosts; ++host) measured.pair(host, host) = {};
+  measured.steps = {{8, 50'000}, {131'072, 50'000 + 131'064}};
+  measured.all = 1;
+  measured.slots = 8;
+  measured.slot_bytes = 131'072;
+  return measured;
+}
+
+const fabric::Link& link_between(const fabric::Fabric& made, const std::string& from, const std::string& to) {
+  const auto found = std::find_if(made.links.begin(), made.links.end(), [&](const fabric::Link& link) {
+    return made.nodes[link.from].name == from && made.nodes[link.to].name == to;
+  });
+  if (found != made.links.end()) return *found;
+  ADD_FAILURE() << "no link from " << from << " to " << to;
+  return made.links.front();
+}
+
+TEST(NetworkFit, AlikeHostsHaveALinkUpAndALinkDown) {
+  for (const std::size_t hosts : {2, 3, 5}) {
+    const NetworkMeasurements measured = even_network(hosts);
+    const NetworkShape shape = shape_of(measured);
+    EXPECT_FALSE(shape.has_pairs);
+    EXPECT_FALSE(shape.has_core);
+    EXPECT_EQ(shape.load, 1);
+    std::vector<std::uint32_t> host_of(hosts);
+    for (std::size_t host = 0; host < hosts; ++host) host_of[host] = static_cast<std::uint32_t>(host);
+    const fabric::Fabric made = fabric_of(measured, host_of);
+    EXPECT_EQ(made.num_ranks(), hosts);
+    EXPECT_EQ(made.links.size(), 2 * hosts);
+    EXPECT_DOUBLE_EQ(made.links.front().bandwidth, 1);
+    // Two links and both overheads are half a round trip.
+    const fabric::Costs& costs = made.costs.front();
+    EXPECT_NEAR(2 * made.links.front().latency + costs.send_overhead + costs.receive_overhead, 50'000, 100);
+    EXPECT_EQ(made.queue.slots, 8U);
+    EXPECT_EQ(made.queue.slot_bytes, 131'072U);
+  }
+}
+
+TEST(NetworkFit, SlowHostHasSlowLinks) {
+  NetworkMeasurements measured = even_network(3);
+  measured.hosts[1].out = 0.25;
+  for (const std::size_t other : {0, 2}) {
+    measured.pair(1, other).one_way = 0.25;
+    measured.pair(1, other).half_round_trip = measured.pair(other, 1).half_round_trip = 90'000;
+  }
+  measured.steps.front().time = 90'000;
+  measured.steps.back().time = 90'000 + 4 * 131'064.0;
+  measured.all = 0.25;
+  const NetworkShape shape = shape_of(measured);
+  EXPECT_FALSE(shape.has_pairs);
+  EXPECT_FALSE(shape.has_core);  // all wait for the slow one
+  const fabric::Fabric made = fabric_of(measured, {0, 1, 2});
+  EXPECT_DOUBLE_EQ(link_between(made, "h1", "network").bandwidth, 0.25);
+  EXPECT_DOUBLE_EQ(link_between(made, "network", "h1").bandwidth, 1);
+  EXPECT_DOUBLE_EQ(link_between(made, "h0", "network").bandwidth, 1);
+  EXPECT_GT(link_between(made, "h1", "network").latency, 2 * link_between(made, "h0", "network").latency);
+}
+
+TEST(NetworkFit, BothWaysOfAnInterfaceMayShareItsRate) {
+  NetworkMeasurements measured = even_network(2);
+  measured.pair(0, 1).both_ways = measured.pair(1, 0).both_ways = 0.5;
+  const fabric::Fabric made = fabric_of(measured, {0, 1});
+  EXPECT_DOUBLE_EQ(link_between(made, "h0 in", "h0 out").bandwidth, 1);
+  EXPECT_DOUBLE_EQ(link_between(made, "h1 in", "h1 out").bandwidth, 1);
+}
+
+TEST(NetworkFit, AllHostsMayShareWhatPairsHaveAlone) {
+  NetworkMeasurements measured = even_network(4);
+  measured.all = 0.5;
+  measured.steps = {{8, 100'000}, {131'072, 100'000 + 2 * 131'064.0}};
+  const NetworkShape shape = shape_of(measured);
+  EXPECT_TRUE(shape.has_core);
+  EXPECT_DOUBLE_EQ(shape.core, 2);
+  EXPECT_DOUBLE_EQ(shape.load, 2);
+  const fabric::Fabric made = fabric_of(measured, {0, 1, 2, 3});
+  EXPECT_DOUBLE_EQ(link_between(made, "network in", "network out").bandwidth, 2);
+  EXPECT_NE(in_words(shape).find("2.0 times"), std::string::npos);
+}
+
+TEST(NetworkFit, PairsThatDifferHaveLinksOfTheirOwn) {
+  NetworkMeasurements measured = even_network(3);
+  measured.pair(0, 1).half_round_trip = measured.pair(1, 0).half_round_trip = 95'000;
+  measured.pair(0, 2).one_way = 0.3;
+  const NetworkShape shape = shape_of(measured);
+  EXPECT_TRUE(shape.has_pairs);
+  const fabric::Fabric made = fabric_of(measured, {0, 1, 2});
+  EXPECT_DOUBLE_EQ(link_between(made, "h0 out", "h2 in").bandwidth, 0.3);
+  EXPECT_DOUBLE_EQ(link_between(made, "h2 out", "h0 in").bandwidth, 1);
+  EXPECT_DOUBLE_EQ(link_between(made, "h0", "h0 out").bandwidth, 1);
+  EXPECT_NEAR(link_between(made, "h0 out", "h1 in").latency, 90'000, 100);
+}
+
+TEST(NetworkFit, RanksOfAHostAreAroundItsMemory) {
+  NetworkMeasurements measured = even_network(2);
+  measured.hosts[1].near_hop = 20'000;
+  measured.hosts[1].near_rate = 5;
+  const fabric::Fabric made = fabric_of(measured, {0, 1, 1, 1});
+  EXPECT_EQ(made.num_ranks(), 4U);
+  EXPECT_DOUBLE_EQ(link_between(made, "h1 2", "h1").bandwidth, 5);
+  EXPECT_NEAR(link_between(made, "h1 2", "h1").latency, 7'500, 10);
+  EXPECT_EQ(made.nodes[made.ranks[0].node].name, "h0");
+  EXPECT_EQ(made.nodes[made.ranks[3].node].name, "h1 2");
+}
+
+TEST(NetworkFit, FilesReadBack) {
+  NetworkMeasurements measured = even_network(4);
+  measured.all = 0.5;
+  measured.steps = {{8, 100'000}, {131'072, 100'000 + 2 * 131'064.0}};
+  const std::string text = file_of(measured, {0, 1, 2, 3});
+  EXPECT_NE(text.find("h0 -> h3: 50us; 1GB/s; 1GB/s"), std::string::npos) << text;
+  const Result<fabric::Fabric> read = fabric::read_fabric(text, "network.toml", {});
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->num_ranks(), 4U);
+  EXPECT_EQ(read->links.size(), 9U);
+  EXPECT_EQ(read->queue.slots, 8U);
+}
+
+TEST(NetworkLines, ReadBack) {
+  NetworkMeasurements measured = even_network(3);
+  measured.hosts[2].near_hop = 123.456789;
+  const Result<NetworkMeasurements> read = from_lines(to_lines(measured));
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(to_lines(*read), to_lines(measured));
+}
+
+TEST(NetworkLines, OthersAreRefused) {
+  const std::string right = to_lines(even_network(2));
+  EXPECT_TRUE(from_lines(right).ok());
+  for (std::string wrong : {std::string(), std::string("end\n"), "hello\n" + right, right + "pair 0 9 1 1 1\n",
+                            right + "all -1\n", right + "all nan\n", right + "all 1x\n", right + "queue 0 0\n",
+                            right + "host 1 2\n", right.substr(0, right.size() / 2), right + "pair 0 1 0 0 0\n"})
+    EXPECT_FALSE(from_lines(wrong).ok()) << wrong;
+}
+
+}  // namespace
+}  // namespace tutti::calibrate
