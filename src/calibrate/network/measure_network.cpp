@@ -317,7 +317,8 @@ class Prober {
     return {};
   }
 
-  // Messages that need not wait for room; who receives them is late, so that they are there.
+  // Messages that need not wait for room; who receives them is late, so that they are there. Where one was on its way
+  // all the same, a batch says more of the network; so the quickest counts.
   Status measure_overheads(std::uint32_t sender, std::uint32_t receiver, HostTimes& times) {
     std::vector<double> taken;
     const bool sends = rank_ == sender;
@@ -339,10 +340,10 @@ class Prober {
       TUTTI_TRY(sends ? receive(receiver, kWord) : send(sender, kWord));
     }
     if (sends) {
-      times.send = median_of(std::move(taken));
+      times.send = *std::min_element(taken.begin(), taken.end());
     } else {
       const auto place = std::find(first_.begin(), first_.end(), rank_) - first_.begin();
-      measured_.hosts[static_cast<std::size_t>(place)].receive = median_of(std::move(taken));
+      measured_.hosts[static_cast<std::size_t>(place)].receive = *std::min_element(taken.begin(), taken.end());
     }
     return {};
   }
