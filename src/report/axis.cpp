@@ -80,7 +80,7 @@ Axis Axis::of_sizes(double least, double greatest) {
   const int highest = std::max(static_cast<int>(std::ceil(std::log2(greatest) - 1e-9)), lowest + 1);
   axis.from_ = std::exp2(lowest);
   axis.to_ = std::exp2(highest);
-  constexpr int kMostSizes = 12;
+  constexpr int kMostSizes = 14;
   const int apart = (highest - lowest) / kMostSizes + 1;
   for (int power = lowest; power <= highest; power += apart) axis.ticks_.push_back(std::exp2(power));
   // The end has one too, in place of the last where they would be too near.
@@ -95,11 +95,12 @@ double Axis::at(double value) const {
   return (value - from_) / (to_ - from_);
 }
 
-BarAxis::BarAxis(std::vector<double> values) : below_(Axis::linear(0, 1)) {
+BarAxis::BarAxis(std::vector<double> values, double reaches) : below_(Axis::linear(0, 1)) {
   std::sort(values.begin(), values.end());
   if (values.empty()) return;
-  below_ = Axis::linear(0, values.back());
+  below_ = Axis::linear(0, std::max(values.back(), reaches));
   below_end_ = below_.ticks().back();
+  if (reaches > 0) return;
   for (std::size_t i = values.size(); i-- > 1;) {
     if ((values.size() - i) * kFewOf > values.size()) break;
     if (values[i - 1] <= 0 || values[i] < kFarAbove * values[i - 1]) continue;

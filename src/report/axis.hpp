@@ -31,7 +31,8 @@ class Axis {
 // Of bars: from 0, and in two parts where the greatest values are far above the others.
 class BarAxis {
  public:
-  explicit BarAxis(std::vector<double> values);
+  // At least to `reaches`, and then in one part, unless it is 0.
+  explicit BarAxis(std::vector<double> values, double reaches = 0);
 
   [[nodiscard]] double at(double value) const;
   [[nodiscard]] std::vector<double> ticks() const;

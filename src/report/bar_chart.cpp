@@ -59,7 +59,7 @@ BarAxis axis_of(const BarPanel& panel) {
     }
     for (const Bar& bar : group.bars) values.push_back(top_of(bar));
   }
-  return BarAxis(std::move(values));
+  return BarAxis(std::move(values), panel.reaches);
 }
 
 // So wide that the values above bars do not touch.
@@ -192,7 +192,7 @@ void draw_value(Picture& picture, const Plot& plot, const BarAxis& y, const Bar&
   const double below = bar.range ? plot.y(y.at(std::clamp(bar.range->low, 0.0, bar.value))) + kLine : 0;
   const bool is_within = bar.range && below + 4 < plot.y(0);
   picture.text(middle, is_within ? below : plot.y(y.at(top_of(bar))) - 4, short_text(bar.value),
-               {.anchor = "middle", .size = kValueSize, .has_halo = is_within});
+               {.anchor = "middle", .size = kValueSize, .has_halo = true});
 }
 
 // The bars of a group from `left`; `share` is what each has of the width.

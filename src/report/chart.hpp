@@ -89,6 +89,7 @@ struct BarPanel {
   std::string y_name;
   bool is_stacked = false;
   std::vector<BarGroup> groups;
+  double reaches = 0;  // to which its axis goes at least, so that panels side by side can be compared
 };
 // Where a few bars are far above all others the axis is broken between them, and says so. Values are not negative.
 struct BarChart {

@@ -350,6 +350,11 @@ class LineDrawing {
                        [&](const Line& line) { return line.name != name || line.is_range; });
   }
 
+  [[nodiscard]] bool is_only_dashed(const std::string& name) const {
+    return std::all_of(panel_.lines.begin(), panel_.lines.end(),
+                       [&](const Line& line) { return line.name != name || line.is_dashed || line.is_range; });
+  }
+
   void draw_names(double name_width) {
     const double left = plot_.left + plot_.width + kLeader;
     for (const Name& name : names()) {
@@ -364,8 +369,9 @@ class LineDrawing {
             "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"9\" fill=\"{}\" fill-opacity=\"0.3\"/>\n", left,
             name.y - 4.5, kSwatch - 4, style.color));
       } else {
-        picture_.line(left, name.y, left + kSwatch - 4, name.y, style.color, 1.8);
-        picture_.mark(left + (kSwatch - 4) / 2, name.y, style, false, "");
+        const bool is_dashed = is_only_dashed(*name.words);
+        picture_.line(left, name.y, left + kSwatch - 4, name.y, style.color, 1.8, is_dashed ? kDashes : "");
+        picture_.mark(left + (kSwatch - 4) / 2, name.y, style, is_dashed, "");
       }
       picture_.text(left + kSwatch, name.y + 4, shortened_to(*name.words, name_width), {});
       picture_.add("</g>\n");

@@ -48,6 +48,13 @@ TEST(Axis, TheLastSizeHasATickApartFromTheOthers) {
     }
 }
 
+TEST(Axis, EachSizeHasATickWhereThereIsRoom) {
+  const std::vector<double> ticks = Axis::of_sizes(16, 98304).ticks();
+  ASSERT_EQ(ticks.size(), 14U);
+  for (std::size_t each = 0; each < ticks.size(); ++each)
+    EXPECT_EQ(ticks[each], std::exp2(4 + static_cast<double>(each)));
+}
+
 TEST(Axis, EveryDecadeHasThreeTicks) {
   const std::vector<double> ticks = Axis::logarithmic(7.5, 60000).ticks();
   for (const double tick : {5.0, 10.0, 20.0, 50.0, 100.0, 5000.0, 20000.0})
@@ -70,6 +77,14 @@ TEST(BarAxis, BreaksWhereAFewAreFarAbove) {
   // Where half are far above, none is an exception.
   EXPECT_FALSE(BarAxis({1, 2, 100, 110}).break_at());
   EXPECT_FALSE(BarAxis({0, 0, 0, 0, 5}).break_at());
+}
+
+TEST(BarAxis, ReachesWhatIsAskedForUnbroken) {
+  const BarAxis axis({1, 2, 3, 4, 66.7}, 100);
+  EXPECT_FALSE(axis.break_at());
+  EXPECT_EQ(axis.ticks().back(), 100);
+  EXPECT_NEAR(axis.at(50), 0.5, 1e-9);
+  EXPECT_EQ(BarAxis({150}, 100).ticks().back(), 160);
 }
 
 TEST(BarAxis, NothingIsNoTrouble) {

@@ -224,6 +224,18 @@ TEST(LineChart, PairsHaveOneNameAndRangesAreBands) {
   EXPECT_EQ(count_of(to_svg(chart), "<title>nccl, 64: 10 to 28</title>"), 1U);
 }
 
+TEST(LineChart, NameOfDashedLineIsDashed) {
+  LineChart chart{.title = "t",
+                  .remark = "r",
+                  .x_name = "bytes",
+                  .panels = {{.title = "p",
+                              .y_name = "us",
+                              .lines = {{.name = "model", .points = {{64, 1}, {128, 2}}, .is_dashed = true}}}}};
+  EXPECT_EQ(count_of(to_svg(chart), "stroke-dasharray=\"5 4\""), 2U);  // the line, and beside its name
+  chart.panels[0].lines[0].is_dashed = false;
+  EXPECT_EQ(count_of(to_svg(chart), "stroke-dasharray=\"5 4\""), 0U);
+}
+
 TEST(LineChart, SizesAreMarksOnTheirAxis) {
   const LineChart chart{.title = "t",
                         .remark = "",

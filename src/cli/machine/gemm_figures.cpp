@@ -107,6 +107,7 @@ std::vector<GemmChart> gemm_charts(const std::vector<GemmRow>& rows, const simul
                                     values.push_back(answer.tiled > 0 ? unit.busy / answer.tiled * 100 : 0);
                                   return values;
                                 });
+  for (report::BarPanel& panel : occupancy.panels) panel.reaches = 100;
   return {{"windows", std::move(windows)}, {"stages", std::move(stages)}, {"occupancy", std::move(occupancy)}};
 }
 

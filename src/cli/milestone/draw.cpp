@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "cli/milestone/png.hpp"
 #include "cli/milestone/rows_file.hpp"
+#include "cli/report/report_page.hpp"
 
 namespace tutti::cli {
 
@@ -50,7 +51,7 @@ std::vector<Fact> facts_of(const DrawnPart& drawn) {
   const PartOrigin& origin = drawn.rows.origin();
   std::vector<Fact> facts = {{"Command", origin.command},
                              {"Begun", origin.begun},
-                             {"Machine", origin.machine},
+                             {"Machine", machine_in_figures(origin.machine)},
                              {"Tutti", origin.tutti},
                              {"Form", origin.is_full ? "full" : "short (--full makes more)"}};
   std::string files;
@@ -109,7 +110,7 @@ Section section_of(const DrawnPart& drawn) {
 std::string page_of(const Milestone& milestone, const Drawn& drawn) {
   const PartOrigin& origin = drawn.parts.front().rows.origin();
   report::Page page{.title = std::string(milestone.title),
-                    .where = fmt::format("{}; begun {}", origin.machine, origin.begun),
+                    .where = fmt::format("{}; begun {}", machine_in_figures(origin.machine), origin.begun),
                     .made_by = fmt::format("Tutti {}", origin.tutti),
                     .sections = {}};
   for (const DrawnPart& each : drawn.parts) page.sections.push_back(section_of(each));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/counted.hpp"
 #include "base/text.hpp"
@@ -278,6 +279,12 @@ Result<std::string> page_of_change(const RunPair& pair, const std::string& ignor
     for (const RunWithRows& each : pair) page.sections.push_back(section_of(each, world, most));
     return page;
   });
+}
+
+std::string machine_in_figures(const std::string& machine) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split(machine, ';')) parts.push_back(memory_words(trim(part)));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace tutti::cli

@@ -54,6 +54,11 @@ TEST(ReportPage, HasAnswerChartsFactsAndRows) {
   EXPECT_EQ(section["tables"][0]["rows"].size(), 12U);
 }
 
+TEST(ReportPage, FiguresSayMemoryInGigabytes) {
+  EXPECT_EQ(machine_in_figures("a processor; 2 cores; 1048576 kB; Linux 1"), "a processor; 2 cores; 1.0 GB; Linux 1");
+  EXPECT_EQ(machine_in_figures("elsewhere"), "elsewhere");
+}
+
 TEST(ReportPage, TextFromOutsideIsNeverMarkup) {
   const std::string evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
   RunWithRows run = report_run({report_row(evil, 2, 8, 1000), report_row("b", 2, 8, 2000)});

@@ -22,6 +22,7 @@
 #include "cli/milestone/shared/cautions.hpp"
 #include "cli/milestone/shared/measured.hpp"
 #include "cli/milestone/shared/simulated.hpp"
+#include "cli/report/report_page.hpp"
 
 namespace tutti::cli {
 
@@ -275,8 +276,8 @@ report::BarChart chart_of_layers(const PartRows& rows, const std::vector<Layer>&
   report::BarChart chart{
       .title = "A layer by the choice of its all-reduce",
       .remark = fmt::format("{}; product and all-reduce of {:g} ranks; bars end at medians, with 95 % "
-                            "intervals",
-                            rows.origin().machine, rows.number(0, "ranks").value_or(0)),
+                            "intervals where there are rounds enough for one",
+                            machine_in_figures(rows.origin().machine), rows.number(0, "ranks").value_or(0)),
       .kinds = ways,
       .columns = 2,
       .panels = {}};

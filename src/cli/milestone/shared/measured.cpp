@@ -20,6 +20,7 @@
 #include "cli/milestone/shared/cautions.hpp"
 #include "cli/milestone/shared/simulated.hpp"
 #include "cli/report/answer.hpp"
+#include "cli/report/report_page.hpp"
 
 namespace tutti::cli {
 
@@ -303,7 +304,7 @@ report::LineChart chart_of_competitors(const PartRows& rows, std::string title) 
       .remark = fmt::format(
           "{}; a time is the median of all samples; its whisker, or its band in a live chart, is the 95 % interval of "
           "the medians of rounds and need not hold it; a broad pale line lies below another line",
-          rows.origin().machine),
+          machine_in_figures(rows.origin().machine)),
       .x_name = std::string(kBytes),
       .panels = {}};
   const std::string ranks =
