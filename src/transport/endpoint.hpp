@@ -98,7 +98,7 @@ class Endpoint {
   // Whether the system has all that was published, and all credits that are owed, so that they arrive although this
   // rank makes no step() for a while.
   [[nodiscard]] virtual bool has_sent_all() const = 0;
-  // Whether all that was published for a rank has arrived at its host, so that this process may end.
+  // Whether all that was published for a rank has arrived at its host, or nobody is there any more to whom it could go.
   [[nodiscard]] virtual bool has_delivered(std::uint32_t rank) const = 0;
 
   // The first rank that is to send or be sent something, and with which no connection can be had for longer than is

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "cli/commands.hpp"
-#include "cli/machine/measurements_table.hpp"
-#include "cli/machine/probe_hosts.hpp"
 #include "cli/output.hpp"
+#include "cli/probe/measurements_table.hpp"
+#include "cli/probe/probe_hosts.hpp"
 #include "cli/program.hpp"
 
 namespace tutti::cli {

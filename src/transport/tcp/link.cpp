@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -55,7 +56,7 @@ Link::~Link() {
 }
 
 bool Link::has_delivered() const {
-  if (sender_.is_drained()) return true;
+  if (sender_.is_drained() || refused_ >= addresses().size()) return true;
   if (!is_open() || sender_.has_unsent()) return false;
   int unacknowledged = 0;
   return ioctl(socket_.get(), SIOCOUTQ, &unacknowledged) == 0 && unacknowledged == 0;
@@ -121,6 +122,7 @@ void Link::try_next_address(Clock::time_point now) {
 void Link::fail_attempt(std::string words, Clock::time_point now) {
   socket_.reset();
   trouble_ = std::move(words);
+  refused_ = trouble_.ends_with(words_of_error(ECONNREFUSED)) ? refused_ + 1 : 0;
   if (adopt_offered()) return;
   if (now - broken_since_ >= shared_.options.restore_within) return give_up(now);
   state_ = State::waiting;
@@ -201,6 +203,7 @@ bool Link::adopt(Admitted offered) {
 void Link::open(const Progress& there) {
   state_ = State::open;
   offered_.reset();
+  refused_ = 0;
   looked_at_ = heard_at_ = Clock::now();
   sender_.resume(there);
   // What has been taken while there was no connection.

@@ -43,7 +43,7 @@ class Link {
     socket_.reset();
     offered_.reset();
   }
-  // Whether the other host has all that was published.
+  // Whether the other host has all that was published, or refuses all connections: then nobody is there to read it.
   [[nodiscard]] bool has_delivered() const;
 
   bool on_event(const PollEvent& event);
@@ -107,6 +107,7 @@ class Link {
   bool is_unread_ = false;
 
   std::size_t attempt_ = 0;
+  std::size_t refused_ = 0;  // attempts in a row
   std::chrono::nanoseconds pause_{};
   Clock::time_point broken_since_{};
   Clock::time_point greeting_since_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/machine/probe_hosts.hpp"
+#include "cli/probe/probe_hosts.hpp"
 
 #include <algorithm>
 #include <ctime>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/machine/measurements_table.hpp"
+#include "cli/probe/measurements_table.hpp"
 
 #include <array>
 #include <cstdint>
