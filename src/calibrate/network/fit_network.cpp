@@ -18,11 +18,11 @@ namespace tutti::calibrate {
 
 namespace {
 
-constexpr double kShortOf = 0.85;      // of what parts allow: then something that they share is the limit
-constexpr double kPairRate = 0.6;      // of what its two hosts allow: then a pair is slower by itself
+constexpr double kShortOf = 0.85;      // below this share of what the parts allow, something that they share limits
+constexpr double kPairRate = 0.6;      // below this share of what its two hosts allow, a pair is slower by itself
 constexpr double kPairLatency = 0.15;  // a pair may differ from its hosts by this share
-constexpr double kPairNanos = 2'000;   // or by this
-constexpr double kLeastLatency = 0.1;  // of a hop that is no overhead
+constexpr double kPairNanos = 2'000;   // or by this time, whichever is more
+constexpr double kLeastLatency = 0.1;  // the least share of a hop that counts as latency, not as overhead
 
 // Four digits, which are more than a network keeps to, in a unit that files have.
 double rounded_rate(double value) {
@@ -269,8 +269,9 @@ std::string file_of(const NetworkMeasurements& measured, const std::vector<std::
   const auto time = [](double nanos) { return fabric::time_to_text(rounded_time(nanos)); };
   const auto rate = [](double value) { return fabric::rate_to_text(rounded_rate(value)); };
   std::string text = fmt::format(
-      "# {} hosts as `tutti probe --hosts --calibrate` has measured them, {}, by Tutti's own messages.\n"
-      "# The fabric is {}.\n#\n# from -> to: half a round trip of 8 bytes; rate one way; each way's while both send\n",
+      "# {} hosts, measured by `tutti probe --hosts --calibrate` on {} with Tutti's own messages.\n"
+      "# The fabric is {}.\n#\n"
+      "# from -> to: half a round trip of 8 bytes; rate one way; rate of each way while both send\n",
       measured.num_hosts(), measured.date, in_words(shape_of(measured)));
   for (std::size_t from = 0; from < measured.num_hosts(); ++from) {
     for (std::size_t to = 0; to < measured.num_hosts(); ++to) {
@@ -280,7 +281,7 @@ std::string file_of(const NetworkMeasurements& measured, const std::vector<std::
                           time(pair.half_round_trip), rate(pair.one_way), rate(pair.both_ways));
     }
   }
-  text += fmt::format("# All hosts at once, each to another: a step of 8 bytes {}, each way of a host {}.\n",
+  text += fmt::format("# All hosts at once, each to another: a step of 8 bytes takes {}; a host sends {}.\n",
                       time(measured.steps.front().time), rate(measured.all));
   return text + fabric::write_fabric(fabric_of(measured, host_of));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabric of several hosts that measurements are of. Pure; thread-safe.
+// Makes the fabric of several hosts from measurements. Pure; thread-safe.
 //
-// A host has one interface: a link up and a link down to what joins all hosts. Where a host's both ways together are
-// slower than each alone, they share one more link of that rate; where all hosts at once are slower than each host
-// allows, all messages share one in the middle. Where pairs differ more than hosts do, each pair has a link of its own
-// instead. Latencies are those while all hosts send, if these are longer.
+// A host has one interface: a link up and a link down to what joins all hosts. If both ways of a host at once are
+// slower than each alone, they share one more link of their joint rate. If all hosts at once are slower than the
+// slowest host allows, all messages share one more link in the middle. If pairs differ more than their hosts explain,
+// each pair has a link of its own instead. Latencies are those while all hosts send, if these are longer.
 #pragma once
 
 #include <cstdint>

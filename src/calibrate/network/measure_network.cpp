@@ -168,7 +168,7 @@ class Prober {
     return median_of(std::move(taken));
   }
 
-  // A rate. The one in charge says how many bytes come, until it has had enough: 0.
+  // Returns a rate. The one in charge announces the bytes of each stream; 0 ends the measurement.
   using Go = std::function<Status(bool leads, std::uint64_t bytes)>;
   Result<double> stream(std::span<const std::uint32_t> others, std::uint32_t here, double round_trip, const Go& go) {
     if (rank_ != here) {
@@ -317,8 +317,8 @@ class Prober {
     return {};
   }
 
-  // Messages that need not wait for room; who receives them is late, so that they are there. Where one was on its way
-  // all the same, a batch says more of the network; so the quickest counts.
+  // Sends messages for which there is room. The receiver first sleeps, so that all have arrived when it begins. If one
+  // is still in flight then, the batch measures the network too; so the quickest batch counts.
   Status measure_overheads(std::uint32_t sender, std::uint32_t receiver, HostTimes& times) {
     std::vector<double> taken;
     const bool sends = rank_ == sender;

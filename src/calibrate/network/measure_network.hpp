@@ -23,8 +23,9 @@ struct BrokenPair {
   int there = -1;
 };
 
-// The same on all ranks. The first rank of each host stands for it; its second one, if it has one, is for what its
-// ranks are to each other. An error leaves in `broken` the pair that was at it, if any.
+// Returns the same on all ranks. The first rank of each host measures the network; a second one, if there is one,
+// serves to measure messages between ranks of the host. On an error, `broken` has the pair that was being measured, if
+// any.
 [[nodiscard]] Result<NetworkMeasurements> measure_network(Communicator& communicator, const NetworkEffort& effort,
                                                           BrokenPair& broken);
 

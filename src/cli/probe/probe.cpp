@@ -121,13 +121,13 @@ Run define_probe(CLI::App& app) {
   CLI::Option* calibrate =
       app.add_flag("--calibrate", options->calibrate,
                    "Measure ping-pong, swaps, small all-reduces and reduction kernels on two "
-                   "cores, and how much farther other cores are; with --hosts, the network between "
-                   "each pair of hosts, alone and while all send: latency, rate one way and both "
-                   "ways, overheads. Ranks of one host are then modelled by messages through "
-                   "its memory, its direct steps as well");
+                   "cores, and how much farther other cores are; with --hosts, the network: "
+                   "latency, overheads, and rates one way and both ways, for each pair of hosts "
+                   "alone, then for all hosts at once. The fabric then has messages, and no direct "
+                   "steps, between ranks of one host");
   app.add_option_function<std::string>("-n,--num-ranks",
                                        number_into("--num-ranks", 1, kMostProbedRanks, options->ranks),
-                                       "How many ranks the fabric has; they share the cores [2], or are on --hosts")
+                                       "How many ranks the fabric has; they share the cores [2], or run on --hosts")
       ->type_name("N")
       ->needs(calibrate);
   CLI::Option* profile =

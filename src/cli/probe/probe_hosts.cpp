@@ -58,7 +58,7 @@ Result<ProbePlaces> places_on_hosts(const HostsProbe& options) {
   }
   if (places.names.size() < 2)
     return wrong_argument(
-        fmt::format("--hosts names {}; a network is between two at least; without --hosts this "
+        fmt::format("--hosts names {}; a network needs two at least; without --hosts, this "
                     "machine is measured",
                     counted(places.names.size(), "host")));
   if (places.names.size() > kMostProbedHosts)
@@ -205,23 +205,23 @@ Exit probe_hosts(const HostsProbe& options, const Context& context) {
   launch::HostsOptions launched;
   if (const Status status = set_probe_launch(options, *places, context, launched); !status.ok())
     return failed(context, "probe", status);
-  context.error << fmt::format("measuring {} of hosts, alone and all at once; some seconds each\n",
+  context.error << fmt::format("measuring {} of hosts, each alone, then all at once; some seconds a pair\n",
                                counted(places->names.size() * (places->names.size() - 1) / 2, "pair"));
   std::ostringstream said;
   const Result<int> code = launch::run_on_hosts(launched, said, context.error);
   if (!code.ok()) return failed(context, "probe", code.status());
   if (*code != 0) {
     if (const std::string broken = broken_pair_in(said.str(), places->host_of_measured); !broken.empty())
-      context.error << fmt::format("{} probe: {}; a fabric needs every pair, and those behind it were not tried\n",
+      context.error << fmt::format("{} probe: {}; a fabric needs every pair; the pairs after this one were not tried\n",
                                    context.program, broken);
     return static_cast<Exit>(*code);
   }
   Result<calibrate::NetworkMeasurements> measured = calibrate::from_lines(said.str());
   if (!measured.ok())
-    return failed(context, "probe", measured.status().with_context("the hosts have said something else than numbers"));
+    return failed(context, "probe", measured.status().with_context("rank 0 printed something other than measurements"));
   if (measured->num_hosts() != places->names.size()) {
     return failed(context, "probe",
-                  wrong_argument(fmt::format("--hosts names {} hosts, and their ranks are on {}: two names are of one",
+                  wrong_argument(fmt::format("--hosts names {} hosts, but their ranks are on {}: name each host once",
                                              places->names.size(), measured->num_hosts())));
   }
   measured->names = places->names;

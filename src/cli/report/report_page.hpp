@@ -25,7 +25,7 @@ inline constexpr std::size_t kMostPageBytes = 3'000'000;
 [[nodiscard]] Result<std::string> page_of_change(const RunPair& pair, const std::string& ignored,
                                                  const BenchWorld& world, const report::Served* served = nullptr);
 
-// The fingerprint of a machine for people: its memory in GB.
+// The line that describes a machine to people, with its memory in GB.
 [[nodiscard]] std::string machine_in_figures(const std::string& machine);
 
 }  // namespace tutti::cli

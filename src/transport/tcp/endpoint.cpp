@@ -154,7 +154,8 @@ void TcpEndpoint::use_event(const PollEvent& event, bool& any) {
   }
 }
 
-// Twice in a row messages make it hot. Credits alone cool it: who only sends had better leave the socket to the system.
+// A connection that brings messages twice in a row becomes hot. One that brings only credits does not stay hot: a rank
+// that only sends should leave the socket to the system.
 void TcpEndpoint::note_source(Link& link, std::uint64_t pieces_before) {
   Link* const source = link.num_pieces() != pieces_before ? &link : nullptr;
   hot_ = last_source_ == source ? source : nullptr;

@@ -159,9 +159,9 @@ void Link::finish_connecting() {
   greeting_since_ = now;
 }
 
-// Where both ranks connect at once, each says hello and may not have seen the other's yet. The higher rank drops its
-// own connection for that of the lower, which keeps the other until its own attempt has come to an end. Whatever goes
-// wrong with that only breaks both connections.
+// If both ranks connect at once, each says hello before it has seen the other's. The higher rank drops its own
+// connection and adopts that of the lower rank. The lower rank holds the other's connection until its own attempt has
+// succeeded or failed. If that goes wrong, both connections break and are made again.
 void Link::offer(Admitted offered) {
   const bool is_trying = state_ == State::connecting || state_ == State::greeting;
   if (!is_trying || shared_.options.rank > rank_) {

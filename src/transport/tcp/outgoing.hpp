@@ -49,7 +49,7 @@ class Sender {
   [[nodiscard]] bool is_drained() const;
   [[nodiscard]] bool is_within_frame() const { return offset_ != 0; }
 
-  // Without a connection nobody knows what has arrived: all goes again that has not been taken.
+  // Without a connection nobody knows what has arrived: until resume(), all that was not taken counts as unsent.
   void disconnect();
   // Over a new connection, behind what has arrived. False for progress that cannot be.
   [[nodiscard]] bool can_resume(const Progress& there) const;
