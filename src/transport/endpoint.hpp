@@ -104,6 +104,8 @@ class Endpoint {
   // The first rank that is to send or be sent something, and with which no connection can be had for longer than is
   // allowed.
   [[nodiscard]] virtual const std::optional<Unreachable>& unreachable() const = 0;
+  // That rank does not matter; the next one is told.
+  virtual void forget_unreachable() = 0;
 };
 
 }  // namespace tutti::transport

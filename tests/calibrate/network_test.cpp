@@ -151,9 +151,10 @@ TEST(NetworkLines, ReadBack) {
 TEST(NetworkLines, OthersAreRefused) {
   const std::string right = to_lines(even_network(2));
   EXPECT_TRUE(from_lines(right).ok());
-  for (std::string wrong : {std::string(), std::string("end\n"), "hello\n" + right, right + "pair 0 9 1 1 1\n",
-                            right + "all -1\n", right + "all nan\n", right + "all 1x\n", right + "queue 0 0\n",
-                            right + "host 1 2\n", right.substr(0, right.size() / 2), right + "pair 0 1 0 0 0\n"})
+  for (std::string wrong :
+       {std::string(), std::string("end\n"), "hello\n" + right, right + "pair 0 9 1 1 1\n", right + "all -1\n",
+        right + "all nan\n", right + "all 1x\n", right + "queue 0 0\n", right + "host 1 2\n",
+        right.substr(0, right.size() / 2), right + "pair 0 1 0 0 0\n", right + "step 65536 0\n"})
     EXPECT_FALSE(from_lines(wrong).ok()) << wrong;
 }
 

@@ -73,6 +73,9 @@ TEST(Probe, APairThatDoesNotReachEachOtherIsNamed) {
   const std::vector<std::string> host_of = {"a", "a", "b", "c"};
   EXPECT_EQ(broken_pair_in("broken 2 3\n", host_of), "hosts b and c do not reach each other");
   EXPECT_EQ(broken_pair_in("broken 0 1\n", host_of), "");
+  // Others only hear of it.
+  EXPECT_EQ(broken_pair_in("lost 0 3\nbroken 2 3\nlost 0 2\n", host_of), "hosts b and c do not reach each other");
+  EXPECT_EQ(broken_pair_in("lost 2 3\n", host_of), "hosts b and c do not reach each other");
   EXPECT_EQ(broken_pair_in("broken 0 9\nbroken x 1\nbroken 1\nsomething\n", host_of), "");
 }
 

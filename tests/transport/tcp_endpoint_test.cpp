@@ -3,8 +3,6 @@
 // strangers that knock; descriptors.
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -15,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/transport/conversation.hpp"
-#include "tests/transport/relay.hpp"
+#include "tests/transport/relayed_pair.hpp"
 #include "tests/transport/tcp_world.hpp"
 #include "transport/tcp/strangers.hpp"
 #include "transport/tcp/wire.hpp"
@@ -24,63 +22,6 @@ namespace tutti::transport::tcp {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr auto kPatience = std::chrono::seconds(60);
-
-// Steps until it is so; false where that takes for ever.
-bool until(const std::function<bool()>& is_so, const std::function<void()>& step) {
-  const auto end = Clock::now() + kPatience;
-  while (!is_so()) {
-    step();
-    if (Clock::now() > end) return false;
-  }
-  return true;
-}
-
-std::size_t num_descriptors() {
-  std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) count += entry.is_symlink() ? 1 : 0;
-  return count;
-}
-
-std::vector<Flow> both_ways(std::uint64_t messages, const std::vector<std::uint64_t>& sizes) {
-  std::vector<Flow> flows;
-  for (const Traffic traffic : {Traffic::schedules, Traffic::program})
-    for (const std::uint32_t source : {0U, 1U}) flows.push_back({source, 1 - source, traffic, messages, sizes});
-  return flows;
-}
-
-// Two ranks that reach each other through relays.
-struct RelayedPair {
-  explicit RelayedPair(
-      std::function<std::uint64_t()> limit = [] { return std::uint64_t{0}; },
-      std::chrono::nanoseconds restore_within = std::chrono::seconds(20),
-      EndpointShape shape = {.depth = 4, .slot = 4096})
-      : RelayedPair(plan_of(limit), restore_within, shape) {}
-  explicit RelayedPair(Relay::Plan plan, std::chrono::nanoseconds restore_within = std::chrono::seconds(20),
-                       EndpointShape shape = {.depth = 4, .slot = 4096})
-      : relays{Relay(plan), Relay(plan)} {
-    TcpWorld::Setup setup{.shape = shape, .restore_within = restore_within};
-    setup.told = [this](std::uint32_t rank, const Address& real) {
-      relays[rank].lead_to(real);
-      return std::vector{relays[rank].address()};
-    };
-    world = std::make_unique<TcpWorld>(setup);
-  }
-  void step() {
-    for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      world->endpoint(rank).step();
-      relays[rank].step();
-    }
-  }
-  // Of a relay, every other cut is a reset.
-  static Relay::Plan plan_of(const std::function<std::uint64_t()>& limit) {
-    return [limit, number = 0]() mutable { return Course{.limit = limit(), .resets = number++ % 2 == 1}; };
-  }
-
-  std::array<Relay, 2> relays;
-  std::unique_ptr<TcpWorld> world;
-};
 
 void talk_over_cuts(std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -249,112 +190,6 @@ TEST(TcpEndpoint, OnlyRanksThatTalkAreConnected) {
   ASSERT_TRUE(until(all_have, step));
   // Both ends of a connection are in this process.
   EXPECT_EQ(num_descriptors(), before + 2 * kRanks);
-}
-
-// Ranks that have something for each other at the same time, in whatever order they come to notice.
-TEST(TcpEndpoint, RanksThatConnectAtOnceShareOneConnection) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    std::mt19937_64 random(seed);
-    TcpWorld world({.num_ranks = 2});
-    const std::size_t before = num_descriptors();
-    const std::vector<Flow> flows = both_ways(5, {8, 5000});
-    Party first(world.endpoint(0), 0, flows, seed);
-    Party second(world.endpoint(1), 1, flows, seed + 1);
-    while (world.endpoint(0).has_sent_all() || world.endpoint(1).has_sent_all()) {
-      first.talk();
-      second.talk();
-    }
-    ASSERT_TRUE(until([&] { return first.is_done() && second.is_done(); },
-                      [&] {
-                        first.talk();
-                        second.talk();
-                        world.endpoint(random() % 2).step();
-                      }))
-        << "seed " << seed;
-    ASSERT_EQ(first.fault() + second.fault(), "") << "seed " << seed;
-    // Whatever was refused is closed by both.
-    ASSERT_TRUE(until([&] { return num_descriptors() == before + 2; },
-                      [&] {
-                        world.endpoint(0).step();
-                        world.endpoint(1).step();
-                      }))
-        << "seed " << seed;
-    for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      ASSERT_TRUE(world.warnings(rank).empty()) << world.warnings(rank)[0] << " (seed " << seed << ")";
-      ASSERT_FALSE(world.endpoint(rank).unreachable()) << "seed " << seed;
-    }
-  }
-}
-
-// Each says hello before it can have seen the other's. That this repeats itself is what the lower rank's patience is
-// for.
-TEST(TcpEndpoint, RanksThatConnectAtOnceOverASlowWayMakeOneConnectionEach) {
-  RelayedPair pair(Relay::Plan([] { return Course{.delay = milliseconds(80)}; }));
-  for (std::uint32_t rank = 0; rank < 2; ++rank) pair.world->endpoint(rank).to(1 - rank, Traffic::schedules).publish(7);
-  const auto both_have = [&] {
-    return pair.world->endpoint(0).from(1, Traffic::schedules).has_message() &&
-           pair.world->endpoint(1).from(0, Traffic::schedules).has_message();
-  };
-  ASSERT_TRUE(until(both_have, [&] { pair.step(); }));
-  for (const Relay& relay : pair.relays) EXPECT_EQ(relay.num_connections(), 1);
-}
-
-// Rank 1 can reach rank 0, but nobody answers rank 0.
-TEST(TcpEndpoint, ConnectionOfTheHigherRankIsTakenWhereThatOfTheLowerFails) {
-  RelayedPair pair(Relay::Plan([] { return Course{}; }));
-  pair.world->endpoint(0).to(1, Traffic::schedules).publish(7);
-  pair.world->endpoint(1).to(0, Traffic::schedules).publish(8);
-  const auto step = [&] {
-    pair.world->endpoint(0).step();
-    pair.world->endpoint(1).step();
-    pair.relays[0].step();
-  };
-  // The hello of rank 1 arrives while rank 0 still waits for an answer, which the end of its way brings.
-  const auto end = Clock::now() + milliseconds(100);
-  while (Clock::now() < end) step();
-  ASSERT_FALSE(pair.world->endpoint(0).from(1, Traffic::schedules).has_message());
-  pair.relays[1].end();
-  const auto both_have = [&] {
-    return pair.world->endpoint(0).from(1, Traffic::schedules).has_message() &&
-           pair.world->endpoint(1).from(0, Traffic::schedules).has_message();
-  };
-  ASSERT_TRUE(until(both_have, step));
-  EXPECT_EQ(pair.relays[0].num_connections(), 1);
-}
-
-// The lower rank has not noticed the break, and is sent a hello while its connection stands.
-TEST(TcpEndpoint, ConnectionThatOnlyOneEndHasLostIsReplaced) {
-  for (const std::uint32_t who : {0U, 1U}) {
-    TcpWorld world({.num_ranks = 2});
-    const auto step = [&] {
-      world.endpoint(0).step();
-      world.endpoint(1).step();
-    };
-    const auto exchange = [&](std::uint64_t description) {
-      for (std::uint32_t rank = 0; rank < 2; ++rank)
-        world.endpoint(rank).to(1 - rank, Traffic::program).publish(description);
-      for (std::uint32_t rank = 0; rank < 2; ++rank) {
-        Incoming& from = world.endpoint(rank).from(1 - rank, Traffic::program);
-        ASSERT_TRUE(until([&] { return from.has_message(); }, step));
-        EXPECT_EQ(from.description(), description);
-        from.take();
-      }
-    };
-    exchange(1);
-    // Somebody with the token takes the place of the other rank at `who`, and says nothing more.
-    Result<UniqueFd> socket = begin_connect(world.address(who));
-    ASSERT_TRUE(socket.ok());
-    Hello hello{.token = token_of_test(), .communicator = 42, .source = 1 - who, .destination = who};
-    hello.shape = world.endpoint(0).shape();
-    hello.progress = {.received = {0, 1}, .taken = {0, 1}};
-    ASSERT_EQ(send_some(socket->get(), encode(hello)).bytes, kHelloBytes);
-    std::array<std::byte, kWelcomeBytes> welcome{};
-    ASSERT_TRUE(
-        until([&] { return receive_some(socket->get(), welcome).bytes > 0; }, [&] { world.endpoint(who).step(); }));
-    // The other rank finds its connection closed, and makes another.
-    exchange(2);
-    exchange(3);
-  }
 }
 
 // Strangers. Each knocks while two ranks talk.

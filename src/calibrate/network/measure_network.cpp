@@ -19,7 +19,7 @@ namespace tutti::calibrate {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
-constexpr std::uint64_t kLeastStream = std::uint64_t{1} << 20;
+constexpr std::uint64_t kLeastStream = std::uint64_t{64} << 10;
 constexpr double kStreamRoundTrips = 20;  // a stream lasts so much longer than its round trip
 constexpr double kMostSeconds = 4;        // whatever a round trip takes
 constexpr int kStreams = 5;
@@ -186,6 +186,7 @@ class Prober {
       const double taken = now() - begin;
       if (taken >= patience(round_trip) || bytes == effort_.most_bytes) {
         rates.push_back(static_cast<double>(bytes) / std::max(taken - round_trip, taken / 10));
+        if (taken > kMostSeconds * 1e9) break;  // so slow a way is not measured again
       } else {
         bytes = std::min(2 * bytes, effort_.most_bytes);
       }

@@ -55,7 +55,8 @@ Status add_pair(std::span<const double> of, NetworkMeasurements& measured) {
 Status check(const NetworkMeasurements& measured) {
   if (measured.num_hosts() < 2) return {Code::invalid_usage, "fewer than two hosts were measured"};
   if (measured.steps.size() < 2 || measured.steps.front().bytes >= measured.steps.back().bytes || measured.all <= 0 ||
-      measured.slots == 0 || measured.slot_bytes == 0)
+      measured.steps.front().time <= 0 || measured.steps.back().time <= 0 || measured.slots == 0 ||
+      measured.slot_bytes == 0)
     return {Code::invalid_usage, "what all hosts do at once was not measured"};
   if (measured.pairs.size() != measured.num_hosts() * measured.num_hosts())
     return {Code::invalid_usage, "no pair was measured"};

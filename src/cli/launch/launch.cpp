@@ -2,7 +2,6 @@
 // `tutti launch -n N -- PROGRAM`: starts N ranks of a program, on this host or on several, and serves the rendezvous at
 // which they meet.
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -86,15 +85,6 @@ Status place_ranks(const LaunchArguments& options, std::vector<launch::HostRanks
   return {};
 }
 
-// What the ranks of other hosts get besides that host's own variables.
-std::vector<Environment::Pair> own_variables(const Environment& environment) {
-  std::vector<Environment::Pair> variables;
-  for (const std::string& name : environment.names()) {
-    if (name.starts_with("TUTTI_")) variables.emplace_back(name, environment.lookup(name).value_or(""));
-  }
-  return variables;
-}
-
 Status read(const LaunchArguments& options, launch::HostsOptions& launched, std::vector<std::string>& warnings) {
   launch::GroupOptions& group = launched.group;
   if (!options.on.hosts.empty()) {
@@ -113,26 +103,12 @@ Status read(const LaunchArguments& options, launch::HostsOptions& launched, std:
   TUTTI_TRY(read_duration("--grace", options.grace, group.grace));
   launched.variables = own_variables(group.environment);
   TUTTI_TRY(read_environment(options.environment, group.environment, launched.variables, warnings));
-  if (!options.on.address.empty()) {
-    TUTTI_TRY_ASSIGN(launched.address, launch::parse_address(options.on.address));
-  }
+  if (!options.on.hosts.empty()) TUTTI_TRY(reach_hosts_by(options.on, launched));
   if (options.command.empty()) {
     return wrong_argument("there is no program to run; it comes after the options: tutti launch -n 2 -- PROGRAM");
   }
   group.command = options.command;
   return {};
-}
-
-Result<int> run_on_hosts(const LaunchArguments& options, launch::HostsOptions& launched, const Context& context) {
-  std::error_code unreadable;
-  if (!options.on.agent.empty()) launched.agent = options.on.agent;
-  launched.version = TUTTI_VERSION;
-  launched.folder = std::filesystem::current_path(unreadable).string();
-  if (unreadable) return Status::from_errno("cannot tell the folder to work in", unreadable.value());
-  launched.tutti = options.on.tutti.empty() ? std::filesystem::read_symlink("/proc/self/exe", unreadable).string()
-                                            : options.on.tutti;
-  if (unreadable) return Status::from_errno("cannot read /proc/self/exe; --tutti takes the path", unreadable.value());
-  return launch::run_on_hosts(launched, context.out, context.error);
 }
 
 Exit run(const LaunchArguments& options, const Context& context) {
@@ -151,7 +127,7 @@ Exit run(const LaunchArguments& options, const Context& context) {
     for (const auto& [name, value] : launched.variables) launched.group.environment.set(name, value);
   }
   const Result<int> code = is_here ? launch::run_group(launched.group, context.out, context.error)
-                                   : run_on_hosts(options, launched, context);
+                                   : launch::run_on_hosts(launched, context.out, context.error);
   if (!code.ok()) return failed(context, "launch", code.status());
   // The ranks' own status is passed on, as from env or timeout; Exit has room for it.
   return static_cast<Exit>(*code);

@@ -2,8 +2,11 @@
 #include "cli/launch/read_hosts.hpp"
 
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 
 #include "base/system/file.hpp"
+#include "launch/reach.hpp"
 
 namespace tutti::cli {
 
@@ -13,6 +16,28 @@ Result<std::vector<launch::HostRanks>> read_hosts(const std::string& hosts, std:
   const std::string path = hosts.substr(1);
   TUTTI_TRY_ASSIGN(const std::string text, read_file(path, kMostHostsFile));
   return launch::place_ranks_of_file(text, path, num_ranks);
+}
+
+Status reach_hosts_by(const HostWords& on, launch::HostsOptions& launched) {
+  std::error_code unreadable;
+  if (!on.address.empty()) {
+    TUTTI_TRY_ASSIGN(launched.address, launch::parse_address(on.address));
+  }
+  if (!on.agent.empty()) launched.agent = on.agent;
+  launched.version = TUTTI_VERSION;
+  launched.folder = std::filesystem::current_path(unreadable).string();
+  if (unreadable) return Status::from_errno("cannot tell the folder to work in", unreadable.value());
+  launched.tutti = on.tutti.empty() ? std::filesystem::read_symlink("/proc/self/exe", unreadable).string() : on.tutti;
+  if (unreadable) return Status::from_errno("cannot read /proc/self/exe; --tutti takes the path", unreadable.value());
+  return {};
+}
+
+std::vector<Environment::Pair> own_variables(const Environment& environment) {
+  std::vector<Environment::Pair> variables;
+  for (const std::string& name : environment.names()) {
+    if (name.starts_with("TUTTI_")) variables.emplace_back(name, environment.lookup(name).value_or(""));
+  }
+  return variables;
 }
 
 }  // namespace tutti::cli

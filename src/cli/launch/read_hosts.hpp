@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `--hosts` names, a list or a file of hosts. Reads files; thread-safe.
+// What `--hosts` names, a list or a file of hosts, and how those are reached. Reads files; thread-safe.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,19 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "base/variables/environment.hpp"
+#include "cli/host_words.hpp"
+#include "launch/host_group.hpp"
 #include "launch/hosts.hpp"
 
 namespace tutti::cli {
 
 [[nodiscard]] Result<std::vector<launch::HostRanks>> read_hosts(const std::string& hosts, std::optional<int> num_ranks);
+
+// The agent, the address here, Tutti there, and the folder to work in.
+[[nodiscard]] Status reach_hosts_by(const HostWords& on, launch::HostsOptions& launched);
+
+// What the ranks of other hosts get besides that host's own variables.
+[[nodiscard]] std::vector<Environment::Pair> own_variables(const Environment& environment);
 
 }  // namespace tutti::cli

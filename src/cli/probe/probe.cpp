@@ -140,7 +140,8 @@ Run define_probe(CLI::App& app) {
   add_host_words(app, options->on);
   app.add_flag("--of-network", options->of_network)->group("");
   app.add_flag_callback(
-         "--json", [options] { options->format = Format::json; }, "Print what was measured as JSON")
+         "--json", [options] { options->format = Format::json; },
+         "Print what was measured as JSON; with --hosts, the pairs")
       ->needs(calibrate);
   return [options](const Context& context) { return run_probe(*options, context); };
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <filesystem>
 #include <map>
 #include <ostream>
 #include <sstream>
@@ -31,7 +30,10 @@ namespace tutti::cli {
 
 namespace {
 
+// What ranks say of two ranks that do not reach each other: of the pair that was being measured, and a guess.
 constexpr std::string_view kBrokenPair = "broken ";
+constexpr std::string_view kLostRank = "lost ";
+constexpr int kSignalBase = 128;
 constexpr int kMeasuredRanks = 2;  // of a host that has so many: one for the network, one beside it
 constexpr std::size_t kMostProbedHosts = 64;
 
@@ -88,21 +90,11 @@ Status set_probe_launch(const HostsProbe& options, const ProbePlaces& places, co
   launched.group.environment = context.environment;
   // Hosts may be containers that share cores; the system knows better who is to be where.
   launched.group.bind_to_cores = false;
-  for (const std::string& name : context.environment.names())
-    if (name.starts_with("TUTTI_"))
-      launched.variables.emplace_back(name, context.environment.lookup(name).value_or(""));
+  launched.variables = own_variables(context.environment);
+  // Ranks wait long for others that are measured.
+  std::erase_if(launched.variables, [](const Environment::Pair& pair) { return pair.first == "TUTTI_TIMEOUT"; });
   launched.hosts = places.measured;
-  if (!options.on.agent.empty()) launched.agent = options.on.agent;
-  launched.version = TUTTI_VERSION;
-  std::error_code unreadable;
-  launched.folder = std::filesystem::current_path(unreadable).string();
-  if (unreadable) return Status::from_errno("cannot tell the folder to work in", unreadable.value());
-  launched.tutti = options.on.tutti;
-  if (launched.tutti.empty()) launched.tutti = std::filesystem::read_symlink("/proc/self/exe", unreadable).string();
-  if (unreadable) return Status::from_errno("cannot read /proc/self/exe; --tutti takes the path", unreadable.value());
-  if (!options.on.address.empty()) {
-    TUTTI_TRY_ASSIGN(launched.address, launch::parse_address(options.on.address));
-  }
+  TUTTI_TRY(reach_hosts_by(options.on, launched));
   launched.group.command = {launched.tutti, "probe", "--of-network"};
   return {};
 }
@@ -113,7 +105,7 @@ double in_megabytes(double rate) { return rate * 1e3; }
 Table table_of_hosts(const calibrate::NetworkMeasurements& measured) {
   constexpr int kShown = 4;
   Table table({{"host"},
-               {.name = "ranks"},
+               {.name = "measured_ranks"},
                {.name = "to_all_mbs", .digits = kShown},
                {.name = "from_all_mbs", .digits = kShown},
                {.name = "send_us", .digits = kShown},
@@ -176,11 +168,14 @@ Table table_of_pairs(const calibrate::NetworkMeasurements& measured) {
   return table;
 }
 
-std::string broken_pair_in(std::string_view said, const std::vector<std::string>& host_of_rank) {
+namespace {
+
+// The last pair of hosts that a line with these words names.
+std::string pair_in(std::string_view said, std::string_view begun, const std::vector<std::string>& host_of_rank) {
   std::string found;
   for (const std::string_view line : split(said, '\n')) {
-    if (!line.starts_with(kBrokenPair)) continue;
-    const std::vector<std::string_view> words = split(line.substr(kBrokenPair.size()), ' ');
+    if (!line.starts_with(begun)) continue;
+    const std::vector<std::string_view> words = split(line.substr(begun.size()), ' ');
     if (words.size() != 2) continue;
     const Result<std::int64_t> here = parse_integer(words[0]);
     const Result<std::int64_t> there = parse_integer(words[1]);
@@ -194,6 +189,13 @@ std::string broken_pair_in(std::string_view said, const std::vector<std::string>
     if (one != other) found = fmt::format("hosts {} and {} do not reach each other", one, other);
   }
   return found;
+}
+
+}  // namespace
+
+std::string broken_pair_in(std::string_view said, const std::vector<std::string>& host_of_rank) {
+  const std::string found = pair_in(said, kBrokenPair, host_of_rank);
+  return found.empty() ? pair_in(said, kLostRank, host_of_rank) : found;
 }
 
 Exit probe_hosts(const HostsProbe& options, const Context& context) {
@@ -211,7 +213,9 @@ Exit probe_hosts(const HostsProbe& options, const Context& context) {
   const Result<int> code = launch::run_on_hosts(launched, said, context.error);
   if (!code.ok()) return failed(context, "probe", code.status());
   if (*code != 0) {
-    if (const std::string broken = broken_pair_in(said.str(), places->host_of_measured); !broken.empty())
+    // A process that a signal has ended says nothing of the network.
+    const bool was_signal = *code > kSignalBase;
+    if (const std::string broken = broken_pair_in(said.str(), places->host_of_measured); !broken.empty() && !was_signal)
       context.error << fmt::format("{} probe: {}; a fabric needs every pair; the pairs after this one were not tried\n",
                                    context.program, broken);
     return static_cast<Exit>(*code);
@@ -232,9 +236,14 @@ Exit probe_hosts(const HostsProbe& options, const Context& context) {
 namespace {
 
 // The error of a rank, and on standard output, for the launcher, the pair that was at it.
-Exit say_broken(const Context& context, const Status& error, calibrate::BrokenPair pair, int rank) {
-  if (pair.here < 0 && error.rank() >= 0 && error.rank() != rank) pair = {rank, error.rank()};
-  if (pair.here >= 0) context.out << kBrokenPair << pair.here << " " << pair.there << "\n";
+Exit say_broken(const Context& context, const Status& error, const calibrate::BrokenPair& pair, int rank) {
+  const bool is_loss = error.code() == Code::rank_lost && error.rank() >= 0 && error.rank() != rank;
+  const bool is_of_pair = pair.here >= 0 && (error.rank() == pair.here || error.rank() == pair.there);
+  if (is_loss && is_of_pair) {
+    context.out << kBrokenPair << pair.here << " " << pair.there << "\n";
+  } else if (is_loss && pair.here < 0) {
+    context.out << kLostRank << rank << " " << error.rank() << "\n";
+  }
   context.out.flush();
   return failed(context, "probe", error);
 }

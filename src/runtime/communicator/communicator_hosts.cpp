@@ -106,7 +106,7 @@ void Communicator::notice_unreachable() {
   if (endpoint_ == nullptr || !endpoint_->unreachable()) return;
   const transport::Unreachable& lost = *endpoint_->unreachable();
   // Who has left in order is not lost.
-  if (has_left(*region_, lost.rank)) return;
+  if (has_left(*region_, lost.rank)) return endpoint_->forget_unreachable();
   break_all({Code::rank_lost, lost.rank, fmt::format("rank {} was lost: {}", lost.rank, lost.words)});
 }
 
@@ -114,6 +114,7 @@ void Communicator::await_delivery() {
   const auto patience = std::chrono::steady_clock::now() + kPatienceWithDelivery;
   // Who has left in order needs nothing more.
   const auto has_delivered = [this] {
+    if (endpoint_->unreachable() && has_left(*region_, endpoint_->unreachable()->rank)) endpoint_->forget_unreachable();
     for (std::uint32_t rank = 0; rank < num_ranks(); ++rank)
       if (rank != rank_ && !has_left(*region_, rank) && !endpoint_->has_delivered(rank)) return false;
     return true;

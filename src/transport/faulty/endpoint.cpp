@@ -56,6 +56,7 @@ class FaultyEndpoint final : public Endpoint {
     return !is_holding() && real_.has_delivered(rank);
   }
   [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return real_.unreachable(); }
+  void forget_unreachable() override { real_.forget_unreachable(); }
 
  private:
   using Key = std::pair<std::uint32_t, Traffic>;

@@ -33,6 +33,7 @@ class OfiEndpoint final : public Endpoint {
   [[nodiscard]] bool has_sent_all() const override;
   [[nodiscard]] bool has_delivered(std::uint32_t) const override { return has_sent_all(); }
   [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return shared_.unreachable; }
+  void forget_unreachable() override { shared_.unreachable.reset(); }
 
  private:
   [[nodiscard]] OutgoingLink& outgoing(std::uint32_t rank);

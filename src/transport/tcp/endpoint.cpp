@@ -120,7 +120,7 @@ bool TcpEndpoint::read_unread() {
   bool any = false;
   // Those that are not done list themselves again.
   const std::size_t count = shared_.unread.size();
-  for (std::size_t i = 0; i < count; ++i) any = shared_.unread[i]->receive() || any;
+  for (std::size_t i = 0; i < count; ++i) any = shared_.unread[i]->read_on() || any;
   shared_.unread.erase(shared_.unread.begin(), shared_.unread.begin() + static_cast<std::ptrdiff_t>(count));
   return any;
 }
@@ -227,6 +227,7 @@ void TcpEndpoint::sleep(std::chrono::nanoseconds longest) {
 void TcpEndpoint::forsake() noexcept {
   for (const std::unique_ptr<Link>& link : links_)
     if (link != nullptr) link->forsake();
+  strangers_.forsake();
   for (Listener& listener : shared_.options.listeners) listener.socket.reset();
   shared_.poller.close();
 }

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::chrono::nanoseconds kFirstPause = std::chrono::milliseconds(1);
 constexpr std::chrono::nanoseconds kLongestPause = std::chrono::milliseconds(100);
+// Who refuses for so long is gone, and not only on a way that some machine in the middle closes for a moment.
+constexpr std::chrono::nanoseconds kRefusesFor = 5 * kLongestPause;
 // Several looks for silence in a row, and what is too long between two.
 constexpr std::chrono::nanoseconds kLeastSilence = std::chrono::milliseconds(1500);
 constexpr std::chrono::nanoseconds kLongestBetweenLooks = std::chrono::seconds(2);
@@ -56,7 +58,8 @@ Link::~Link() {
 }
 
 bool Link::has_delivered() const {
-  if (sender_.is_drained() || refused_ >= addresses().size()) return true;
+  const auto refuses = [this] { return refused_ >= addresses().size() && Clock::now() - broken_since_ >= kRefusesFor; };
+  if (sender_.is_drained() || refuses()) return true;
   if (!is_open() || sender_.has_unsent()) return false;
   int unacknowledged = 0;
   return ioctl(socket_.get(), SIOCOUTQ, &unacknowledged) == 0 && unacknowledged == 0;
@@ -90,7 +93,7 @@ void Link::renew_patience(Clock::time_point now) {
 
 // The system sends no keep-alive probes while sent bytes are unacknowledged.
 void Link::look_for_silence(Clock::time_point now) {
-  if (!is_open()) return;
+  if (!is_open() && state_ != State::greeting) return;
   const Clock::time_point before = std::exchange(looked_at_, now);
   const std::optional<Acknowledgement> last = last_acknowledgement(socket_.get());
   // Of a rank that did not look for long, what is on its way may be new.
@@ -156,7 +159,7 @@ void Link::finish_connecting() {
   // A new connection has room for it.
   if (send_some(socket_.get(), hello).bytes != hello.size()) return fail_attempt("it closed the connection", now);
   state_ = State::greeting;
-  greeting_since_ = now;
+  greeting_since_ = looked_at_ = heard_at_ = now;
 }
 
 // If both ranks connect at once, each says hello before it has seen the other's. The higher rank drops its own
@@ -267,7 +270,11 @@ bool Link::tell() {
 // Receiving.
 
 bool Link::on_event(const PollEvent& event) {
-  if (state_ == State::connecting && (event.can_write || event.has_ended)) finish_connecting();
+  if (state_ == State::connecting && (event.can_write || event.has_ended)) {
+    finish_connecting();
+    // What has happened to an attempt that failed says nothing of a connection in its place.
+    if (state_ != State::greeting) return is_open();
+  }
   if (state_ != State::greeting && state_ != State::open) return false;
   has_ended_ = has_ended_ || event.has_ended;
   const bool any = event.can_read && receive();
@@ -280,8 +287,12 @@ void Link::list_unread() {
   if (!std::exchange(is_unread_, true)) shared_.unread.push_back(this);
 }
 
-bool Link::receive() {
+bool Link::read_on() {
   is_unread_ = false;
+  return receive();
+}
+
+bool Link::receive() {
   std::size_t total = 0;
   while (socket_.valid() && state_ != State::connecting) {
     std::size_t asked = 0;

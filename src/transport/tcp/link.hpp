@@ -49,6 +49,8 @@ class Link {
   bool on_event(const PollEvent& event);
   // Takes what has come, but not much more than one large message at a time.
   bool receive();
+  // The same, of one that is on the list of those with more to read.
+  bool read_on();
   // Tells the source all that has been taken: of one that is on the list of those where it is due, or of those that
   // owe.
   bool tell_due();
@@ -107,7 +109,7 @@ class Link {
   bool is_unread_ = false;
 
   std::size_t attempt_ = 0;
-  std::size_t refused_ = 0;  // attempts in a row
+  std::size_t refused_ = 0;  // attempts in a row, since the connection broke
   std::chrono::nanoseconds pause_{};
   Clock::time_point broken_since_{};
   Clock::time_point greeting_since_{};

@@ -113,6 +113,11 @@ Clock::time_point Strangers::due() const {
   return next;
 }
 
+void Strangers::forsake() noexcept {
+  for (Place& place : places_) place.socket.reset();
+  admitted_.clear();
+}
+
 std::vector<Admitted> Strangers::take_admitted() { return std::exchange(admitted_, {}); }
 
 }  // namespace tutti::transport::tcp

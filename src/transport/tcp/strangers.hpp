@@ -39,6 +39,8 @@ class Strangers {
   // When the next one's time is over.
   [[nodiscard]] Clock::time_point due() const;
 
+  void forsake() noexcept;
+
   // Since the last call.
   [[nodiscard]] std::vector<Admitted> take_admitted();
 

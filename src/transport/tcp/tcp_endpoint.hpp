@@ -32,6 +32,7 @@ class TcpEndpoint final : public Endpoint {
   [[nodiscard]] bool has_sent_all() const override;
   [[nodiscard]] bool has_delivered(std::uint32_t rank) const override;
   [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return shared_.unreachable; }
+  void forget_unreachable() override { shared_.unreachable.reset(); }
 
  private:
   [[nodiscard]] Link& link(std::uint32_t rank);
