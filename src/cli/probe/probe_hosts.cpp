@@ -30,7 +30,7 @@ namespace tutti::cli {
 
 namespace {
 
-// What ranks say of two ranks that do not reach each other: of the pair that was being measured, and a guess.
+// What ranks say of two ranks that do not reach each other: who was at it, or has found it; and who has heard of it.
 constexpr std::string_view kBrokenPair = "broken ";
 constexpr std::string_view kLostRank = "lost ";
 constexpr int kSignalBase = 128;
@@ -236,10 +236,15 @@ Exit probe_hosts(const HostsProbe& options, const Context& context) {
 namespace {
 
 // The error of a rank, and on standard output, for the launcher, the pair that was at it.
-Exit say_broken(const Context& context, const Status& error, const calibrate::BrokenPair& pair, int rank) {
+Exit say_broken(const Context& context, const Status& error, const calibrate::BrokenPair& pair, int rank,
+                const Communicator* communicator) {
   const bool is_loss = error.code() == Code::rank_lost && error.rank() >= 0 && error.rank() != rank;
   const bool is_of_pair = pair.here >= 0 && (error.rank() == pair.here || error.rank() == pair.there);
-  if (is_loss && is_of_pair) {
+  const bool is_own =
+      is_loss && communicator != nullptr && communicator->cannot_reach(static_cast<std::uint32_t>(error.rank()));
+  if (is_own) {
+    context.out << kBrokenPair << rank << " " << error.rank() << "\n";
+  } else if (is_loss && is_of_pair) {
     context.out << kBrokenPair << pair.here << " " << pair.there << "\n";
   } else if (is_loss && pair.here < 0) {
     context.out << kLostRank << rank << " " << error.rank() << "\n";
@@ -261,10 +266,10 @@ Exit probe_as_rank(const Context& context) {
   (*log)->set_rank(Rank(started->rank));
   Result<std::unique_ptr<Communicator>> communicator =
       Communicator::join(started->id, started->num_ranks, started->rank, nullptr, *variables, **log);
-  if (!communicator.ok()) return say_broken(context, communicator.status(), {}, started->rank);
+  if (!communicator.ok()) return say_broken(context, communicator.status(), {}, started->rank, nullptr);
   calibrate::BrokenPair pair;
   const Result<calibrate::NetworkMeasurements> measured = calibrate::measure_network(**communicator, {}, pair);
-  if (!measured.ok()) return say_broken(context, measured.status(), pair, started->rank);
+  if (!measured.ok()) return say_broken(context, measured.status(), pair, started->rank, communicator->get());
   if (started->rank == 0) context.out << calibrate::to_lines(*measured);
   return Exit::done;
 }

@@ -76,6 +76,8 @@ class Communicator final : private Work {
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
+  // Whether this rank itself has found that it cannot reach that one. Others hear of it.
+  [[nodiscard]] bool cannot_reach(std::uint32_t rank) const;
   [[nodiscard]] const Hosts& hosts() const { return hosts_; }
   // False in a child that the rank has forked: it has a copy of everything but is no rank. It can destroy that; every
   // call is an error.

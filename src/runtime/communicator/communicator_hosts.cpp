@@ -110,6 +110,10 @@ void Communicator::notice_unreachable() {
   break_all({Code::rank_lost, lost.rank, fmt::format("rank {} was lost: {}", lost.rank, lost.words)});
 }
 
+bool Communicator::cannot_reach(std::uint32_t rank) const {
+  return endpoint_ != nullptr && endpoint_->unreachable() && endpoint_->unreachable()->rank == rank;
+}
+
 void Communicator::await_delivery() {
   const auto patience = std::chrono::steady_clock::now() + kPatienceWithDelivery;
   // Who has left in order needs nothing more.

@@ -91,7 +91,7 @@ hosts = 2
   [[section.range]]
   algorithm = "hierarchical(2+2, ring)"
 [[section]]
-collective = "all_gather"
+collective = "all_reduce"
 ranks = 4
   [[section.range]]
 )toml",
@@ -105,7 +105,7 @@ ranks = 4
   ASSERT_GT(own, 0U);
   for (std::size_t each = 0; each < own; ++each) {
     const Rule& rule = made->profile.rules[each];
-    EXPECT_EQ(rule.collective, Collective::all_gather);
+    EXPECT_EQ(rule.collective, Collective::all_reduce);
     // What the base does on one host, not between hosts.
     const bool is_of_one_host = std::any_of(base.rules.begin(), base.rules.end(), [&](const Rule& of_base) {
       return !of_base.hosts && of_base.collective == rule.collective && of_base.algorithm == rule.algorithm;
