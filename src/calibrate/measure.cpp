@@ -295,13 +295,6 @@ class PingPong {
   Status failed_;  // guarded by the mutex while threads run
 };
 
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
-}
-
 // Each call begins with one hop and ends with another half of one, which is what a call without hops is.
 HopTimes hop_times(const PingPong& ping_pong, std::uint64_t bytes) {
   const auto of = [&](Hop hop) {
@@ -359,6 +352,13 @@ void add_own_memory(const PingPong& ping_pong, const Settings& settings, const T
 }
 
 }  // namespace
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
 
 Status can_measure() {
   const std::size_t cores = topology_of_machine().cores.size();

@@ -29,6 +29,9 @@ struct Thoroughness {
 // The processor in words: "Intel(R) Xeon(R) Processor, 2 cores, L2 2M, L3 480M".
 [[nodiscard]] std::string machine_in_words();
 
+// "2026-11-27", wherever this machine is.
+[[nodiscard]] std::string today();
+
 // Whether there are two cores to measure.
 [[nodiscard]] Status can_measure();
 

@@ -33,6 +33,11 @@ void add_row_output_options(CLI::App& app, OutputOptions& options);
   return path.empty() ? "'' is not a file" : "";
 }
 
+// The file as a word that says a path everywhere: "./FILE" where a mere word would be a name.
+[[nodiscard]] inline std::string with_folder(const std::string& path) {
+  return path.find('/') == std::string::npos ? "./" + path : path;
+}
+
 // Whether the file of -o can be written; what it holds stays, and if there is none, none is made. For commands that
 // take long before they have data.
 [[nodiscard]] Status check_output(const OutputOptions& options);

@@ -56,10 +56,10 @@ TEST(Probe, MisuseOfHostsIsNamed) {
       {{"--hosts", "a,b"}, "--hosts is for --calibrate"},
       {{"--calibrate", "--hosts", "a:4"}, "names 1 host"},
       {{"--calibrate", "--hosts", "a,a"}, "names 1 host"},
-      {{"--calibrate", "--hosts", "a:0,b"}, "a:0"},
+      {{"--calibrate", "--hosts", "a:0,b"}, "'a:0' has '0' ranks"},
       {{"--calibrate", "--agent", "ssh"}, "--hosts"},
-      {{"--calibrate", "--hosts", "@/nowhere/hosts"}, "/nowhere/hosts"},
-      {{"--calibrate", "--hosts", "a,b", "--address", "?"}, "?"}};
+      {{"--calibrate", "--hosts", "@/nowhere/hosts"}, "cannot read '/nowhere/hosts'"},
+      {{"--calibrate", "--hosts", "a,b", "--address", "?"}, "--address is '?'"}};
   for (const auto& [arguments, words] : cases) {
     const Probed probed = probe(arguments);
     EXPECT_NE(probed.exit, 0);

@@ -70,8 +70,8 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
   }
   const std::string text = calibrate::file_of(*measured, options.ranks == 0 ? kUsualRanks : options.ranks);
   if (const Status status = write_output(text, output, context); !status.ok()) return failed(context, "probe", status);
-  const std::string fabric = options.path.find('/') == std::string::npos ? "./" + options.path : options.path;
-  context.error << fmt::format("{0} simulate --fabric {1} --collective all_reduce takes it\n", context.program, fabric);
+  context.error << fmt::format("{} simulate --fabric {} --collective all_reduce takes it\n", context.program,
+                               with_folder(options.path));
   return Exit::done;
 }
 

@@ -2,7 +2,6 @@
 #include "cli/probe/probe_hosts.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <ostream>
 #include <sstream>
@@ -17,6 +16,7 @@
 #include "base/units.hpp"
 #include "base/variables/conf.hpp"
 #include "base/variables/variables.hpp"
+#include "calibrate/measure.hpp"
 #include "calibrate/network/fit_network.hpp"
 #include "calibrate/network/measure_network.hpp"
 #include "cli/launch/read_hosts.hpp"
@@ -78,13 +78,6 @@ Result<ProbePlaces> places_on_hosts(const HostsProbe& options) {
   return places;
 }
 
-std::string date_of_today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
-}
-
 Status set_probe_launch(const HostsProbe& options, const ProbePlaces& places, const Context& context,
                         launch::HostsOptions& launched) {
   launched.group.environment = context.environment;
@@ -143,8 +136,8 @@ Exit show_network(const HostsProbe& options, const ProbePlaces& places, const ca
   output.path = options.path;
   const Status written = write_output(calibrate::file_of(measured, places.host_of), output, context);
   if (!written.ok()) return failed(context, "probe", written);
-  const std::string fabric = options.path.find('/') == std::string::npos ? "./" + options.path : options.path;
-  context.error << fmt::format("{} simulate --fabric {} --collective all_reduce takes it\n", context.program, fabric);
+  context.error << fmt::format("{} simulate --fabric {} --collective all_reduce takes it\n", context.program,
+                               with_folder(options.path));
   return Exit::done;
 }
 
@@ -229,7 +222,7 @@ Exit probe_hosts(const HostsProbe& options, const Context& context) {
                                              places->names.size(), measured->num_hosts())));
   }
   measured->names = places->names;
-  measured->date = date_of_today();
+  measured->date = calibrate::today();
   return show_network(options, *places, *measured, context);
 }
 

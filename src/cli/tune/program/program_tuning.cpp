@@ -23,6 +23,7 @@
 #include "cli/bench/sweep/command_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/number.hpp"
+#include "cli/output.hpp"
 #include "cli/tune/program/settings_race.hpp"
 #include "cli/tune/program/shell_file.hpp"
 #include "cli/tune/teller.hpp"
@@ -205,8 +206,7 @@ Status write_shell_file(const ProgramTuning& tuning, const std::vector<BestSetti
   file.by_size = ranges_of(best, race.settings());
   TUTTI_TRY(replace_file(path, to_text(file)));
   context.error << file.remarks[2] << "\n";
-  context.error << fmt::format("wrote {}; '. {}' sets it\n", path,
-                               path.find('/') == std::string::npos ? "./" + path : path);
+  context.error << fmt::format("wrote {}; '. {}' sets it\n", path, with_folder(path));
   return {};
 }
 
