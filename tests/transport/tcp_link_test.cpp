@@ -135,5 +135,27 @@ TEST(TcpLink, ConnectionThatOnlyOneEndHasLostIsReplaced) {
   }
 }
 
+// Somebody with the token claims to be a rank that has never sent anything, and leaves.
+TEST(TcpLink, OneThatHasCarriedNothingIsNotMadeAgain) {
+  TcpWorld world({.num_ranks = 2});
+  const std::size_t before = num_descriptors();
+  {
+    Result<UniqueFd> socket = begin_connect(world.address(0));
+    ASSERT_TRUE(socket.ok());
+    Hello hello{.token = token_of_test(), .communicator = 42, .source = 1, .destination = 0};
+    hello.shape = world.endpoint(0).shape();
+    ASSERT_EQ(send_some(socket->get(), encode(hello)).bytes, kHelloBytes);
+    std::array<std::byte, kWelcomeBytes> welcome{};
+    ASSERT_TRUE(
+        until([&] { return receive_some(socket->get(), welcome).bytes > 0; }, [&] { world.endpoint(0).step(); }));
+  }
+  const auto end = Clock::now() + milliseconds(100);
+  while (Clock::now() < end) {
+    world.endpoint(0).step();
+    world.endpoint(1).step();
+  }
+  EXPECT_EQ(num_descriptors(), before);
+}
+
 }  // namespace
 }  // namespace tutti::transport::tcp

@@ -48,6 +48,7 @@ class Receiver {
 
   [[nodiscard]] ByTraffic taken() const { return {queues_[0].taken_, queues_[1].taken_}; }
   [[nodiscard]] std::uint64_t num_pieces() const { return num_pieces_; }
+  [[nodiscard]] bool has_received() const { return queues_[0].received_ + queues_[1].received_ > 0; }
   void note_told(const ByTraffic& taken);
   [[nodiscard]] bool has_told_all() const;
   // Whether the source may be waiting for credits: they are half of the depth, or the last ones without which it can

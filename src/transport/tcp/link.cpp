@@ -230,6 +230,11 @@ void Link::break_off(std::string words) {
     return fail_attempt(std::move(words), now);
   }
   trouble_ = break_ = std::move(words);
+  // Whoever made it for nothing may have been no rank at all; a rank that has a message comes again.
+  if (!sender_.has_published() && !receiver_.has_received()) {
+    state_ = State::closed;
+    return;
+  }
   begin_waiting(now);
 }
 
