@@ -15,7 +15,7 @@
 #include "algorithms/registry.hpp"
 #include "device/cuda/cuda_status.hpp"
 #include "device/cuda/device_group.hpp"
-#include "device/cuda/kernels.hpp"
+#include "device/kernels/kernels.hpp"
 
 namespace tutti::device {
 namespace {

@@ -32,7 +32,7 @@
  * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
  *
  * Porting from NCCL.
- * - There are no devices and streams: a call takes host memory and is done when it returns.
+ * - A call here takes host memory and is done when it returns. Devices and streams are in tutti/device.h.
  * - A thread is one rank at a time: there is no ncclCommInitAll. A group cannot make communicators.
  * - tuttiCommAbort breaks a communicator and does not free it; tuttiCommDestroy does.
  * - Symmetric memory belongs to a communicator, which tuttiMemAlloc and tuttiMemFree take. Buffers are not registered

@@ -15,10 +15,10 @@
 
 #include "api/handle.hpp"
 #include "api/init.hpp"
+#include "api/scalar.hpp"
 #include "base/log.hpp"
 #include "base/variables/environment.hpp"
 #include "base/variables/variables.hpp"
-#include "data/small_float.hpp"
 #include "runtime/bootstrap/addresses.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
 #include "runtime/bootstrap/start/start.hpp"
@@ -156,35 +156,6 @@ tutti::Status init_launched(tuttiComm_t* comm, std::optional<LaunchedAttempt>& a
   attempt.emplace();
   return init(comm, std::move(*reading),
               {.id = started->id, .num_ranks = started->num_ranks, .rank = started->rank, .attempt = attempt->get()});
-}
-
-// The scalar of a pre-multiplied sum, as both of the forms that an Operator keeps it in.
-void read_scalar(const void* scalar, tutti::Type type, tutti::Operator& custom) {
-  const auto as = [scalar](auto value) {
-    std::memcpy(&value, scalar, sizeof value);
-    return value;
-  };
-  // By way of a signed number, so that a sign is seen to be extended.
-  const auto integer = [&](auto value) {
-    custom.integer_scalar = static_cast<std::uint64_t>(static_cast<std::int64_t>(as(value)));
-  };
-  const auto widened = [&](float value) { custom.scalar = static_cast<double>(value); };
-  switch (type) {
-    case tutti::Type::i8: integer(std::int8_t{}); break;
-    case tutti::Type::u8: integer(std::uint8_t{}); break;
-    case tutti::Type::i16: integer(std::int16_t{}); break;
-    case tutti::Type::u16: integer(std::uint16_t{}); break;
-    case tutti::Type::i32: integer(std::int32_t{}); break;
-    case tutti::Type::u32: integer(std::uint32_t{}); break;
-    case tutti::Type::i64: integer(std::int64_t{}); break;
-    case tutti::Type::u64: integer(std::uint64_t{}); break;
-    case tutti::Type::f32: widened(as(float{})); break;
-    case tutti::Type::f64: custom.scalar = as(double{}); break;
-    case tutti::Type::f16: widened(tutti::f16_to_f32(as(std::uint16_t{}))); break;
-    case tutti::Type::bf16: widened(tutti::bf16_to_f32(as(std::uint16_t{}))); break;
-    case tutti::Type::f8e4m3: widened(tutti::f8e4m3_to_f32(as(std::uint8_t{}))); break;
-    case tutti::Type::f8e5m2: widened(tutti::f8e5m2_to_f32(as(std::uint8_t{}))); break;
-  }
 }
 
 tuttiResult_t create_operator(tuttiRedOp_t* op, const tutti::Operator& custom, tuttiComm_t comm) {
@@ -347,7 +318,7 @@ tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tu
     if (const char* words = objection_to(datatype)) return refuse(words);
     if (op == nullptr || scalar == nullptr) return refuse(op == nullptr ? "op is null" : "scalar is null");
     tutti::Operator custom{.op = tutti::Op::premultiplied_sum, .type = static_cast<tutti::Type>(datatype)};
-    read_scalar(scalar, custom.type, custom);
+    tutti::api::read_scalar(scalar, custom.type, custom);
     return create_operator(op, custom, comm);
   });
 }

@@ -14,7 +14,7 @@
 #include "algorithms/registry.hpp"
 #include "data/exact.hpp"
 #include "device/cuda/device_group.hpp"
-#include "device/cuda/kernels.hpp"
+#include "device/kernels/kernels.hpp"
 #include "schedule/prove/definition.hpp"
 
 namespace tutti::device {

@@ -54,36 +54,66 @@ bool receive_all(int socket, std::span<std::byte> bytes, std::vector<int>& descr
   return true;
 }
 
+// Every message has so many bytes, and a descriptor, which may mean nothing.
+constexpr std::size_t kMessage = 1024;
+
 class SocketRendezvous : public Rendezvous {
  public:
-  SocketRendezvous(int socket, std::uint32_t num_ranks) : socket_(socket), num_ranks_(num_ranks) {}
-  Status exchange(std::span<const std::byte> own, int descriptor, std::span<std::byte> all,
-                  std::vector<int>& descriptors) override {
-    if (send_all(socket_, own, std::array{descriptor}) && receive_all(socket_, all, descriptors, num_ranks_)) return {};
-    return {Code::rank_lost, "a rank has not come to the rendezvous"};
+  SocketRendezvous(int socket, std::uint32_t rank, std::uint32_t num_ranks)
+      : socket_(socket), rank_(rank), num_ranks_(num_ranks) {}
+  [[nodiscard]] std::uint32_t rank() const override { return rank_; }
+  [[nodiscard]] std::uint32_t num_ranks() const override { return num_ranks_; }
+
+  Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override {
+    std::vector<UniqueFd> descriptors;
+    TUTTI_TRY(exchange(own, socket_, descriptors));
+    for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+      std::copy_n(all_.data() + rank * kMessage, own.size(), all.data() + rank * own.size());
+    return {};
+  }
+  Status exchange(int own, std::vector<UniqueFd>& all) override {
+    TUTTI_TRY(exchange(std::span<const std::byte>(), own, all));
+    all[rank_].reset();
+    return {};
   }
 
  private:
+  Status exchange(std::span<const std::byte> own, int descriptor, std::vector<UniqueFd>& descriptors) {
+    std::vector<std::byte> padded(kMessage);
+    std::copy(own.begin(), own.end(), padded.begin());
+    all_.resize(kMessage * num_ranks_);
+    std::vector<int> got;
+    if (!send_all(socket_, padded, std::array{descriptor}) || !receive_all(socket_, all_, got, num_ranks_))
+      return {Code::rank_lost, "a rank has not come to the rendezvous"};
+    descriptors.clear();
+    for (const int each : got) descriptors.emplace_back(each);
+    return {};
+  }
+
   int socket_;
+  std::uint32_t rank_;
   std::uint32_t num_ranks_;
+  std::vector<std::byte> all_;
 };
 
-// Where all ranks' messages meet: this process.
-bool host_rendezvous(std::span<const int> sockets, std::size_t bytes) {
-  std::vector<std::byte> all(bytes * sockets.size());
-  std::vector<int> descriptors;
-  for (std::size_t rank = 0; rank < sockets.size(); ++rank) {
-    std::vector<int> one;
-    if (!receive_all(sockets[rank], std::span(all).subspan(rank * bytes, bytes), one, 1)) return false;
-    descriptors.push_back(one[0]);
+// Where all ranks' messages meet: this process, until a rank has ended.
+void host_rendezvous(std::span<const int> sockets) {
+  for (;;) {
+    std::vector<std::byte> all(kMessage * sockets.size());
+    std::vector<int> descriptors;
+    bool are_there = true;
+    for (std::size_t rank = 0; are_there && rank < sockets.size(); ++rank) {
+      std::vector<int> one;
+      are_there = receive_all(sockets[rank], std::span(all).subspan(rank * kMessage, kMessage), one, 1);
+      if (are_there) descriptors.push_back(one[0]);
+    }
+    for (const int socket : sockets) are_there = are_there && send_all(socket, all, descriptors);
+    for (const int descriptor : descriptors) close(descriptor);
+    if (!are_there) return;
   }
-  for (const int socket : sockets)
-    if (!send_all(socket, all, descriptors)) return false;
-  for (const int descriptor : descriptors) close(descriptor);
-  return true;
 }
 
-using Body = std::function<void(std::uint32_t rank, Rendezvous& rendezvous)>;
+using Body = std::function<void(std::unique_ptr<Rendezvous> rendezvous)>;
 
 class DeviceProcesses : public testing::Test {
  protected:
@@ -100,8 +130,7 @@ class DeviceProcesses : public testing::Test {
       sockets.push_back(ends[0]);
       children.push_back(child);
     }
-    constexpr std::size_t kTerms = 4 * sizeof(std::uint64_t);
-    static_cast<void>(host_rendezvous(sockets, kTerms));
+    host_rendezvous(sockets);
     for (const int socket : sockets) close(socket);
     bool has_device = true;
     for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
@@ -117,8 +146,7 @@ class DeviceProcesses : public testing::Test {
   [[noreturn]] static void be_rank(std::uint32_t rank, std::uint32_t num_ranks, int socket, const Body& body) {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) _exit(kNoDevice);
-    SocketRendezvous rendezvous(socket, num_ranks);
-    body(rank, rendezvous);
+    body(std::make_unique<SocketRendezvous>(socket, rank, num_ranks));
     std::fflush(nullptr);
     _exit(HasFailure() ? 1 : 0);
   }
@@ -149,8 +177,9 @@ void expect_right(DeviceRank& ranks, std::uint32_t rank, std::uint32_t num_ranks
 
 TEST_F(DeviceProcesses, AllReducesAreRightInSharedMemory) {
   for (const std::uint32_t num_ranks : {2U, 3U})
-    run(num_ranks, [num_ranks](std::uint32_t rank, Rendezvous& rendezvous) {
-      auto made = DeviceRank::create({.rank = rank, .num_ranks = num_ranks, .timeout = 20, .channels = 16}, rendezvous);
+    run(num_ranks, [num_ranks](std::unique_ptr<Rendezvous> rendezvous) {
+      const std::uint32_t rank = rendezvous->rank();
+      auto made = DeviceRank::create({.timeout = 20, .channels = 16}, std::move(rendezvous));
       ASSERT_TRUE(made.ok()) << made.status().to_string();
       DeviceRank& own = **made;
       constexpr std::uint64_t kMost = 100000;
@@ -176,11 +205,11 @@ TEST_F(DeviceProcesses, AllReducesAreRightInSharedMemory) {
 }
 
 TEST_F(DeviceProcesses, ARankWhoseProcessDiesIsNamedAfterTheTimeOut) {
-  run(2, [](std::uint32_t rank, Rendezvous& rendezvous) {
-    auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .timeout = 1, .channels = 4}, rendezvous);
+  run(2, [](std::unique_ptr<Rendezvous> rendezvous) {
+    auto made = DeviceRank::create({.timeout = 1, .channels = 4}, std::move(rendezvous));
     ASSERT_TRUE(made.ok()) << made.status().to_string();
-    if (rank == 1) _exit(0);
     std::byte* buffer = (*made)->allocate(4000).value();
+    if ((*made)->rank() == 1) _exit(0);
     const DeviceCall call = {load(**made, "one_shot", 2), 1000, {.op = Op::sum, .type = Type::f32}, true};
     ASSERT_TRUE((*made)->call(call, {buffer, buffer}, nullptr).ok());
     expect_cuda(cudaStreamSynchronize(nullptr));
@@ -193,26 +222,47 @@ TEST_F(DeviceProcesses, ARankWhoseProcessDiesIsNamedAfterTheTimeOut) {
 }
 
 TEST_F(DeviceProcesses, RanksThatDifferAreToldWhoDiffers) {
-  run(2, [](std::uint32_t rank, Rendezvous& rendezvous) {
-    const auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .heap_bytes = (4U + rank) << 20U}, rendezvous);
+  run(2, [](std::unique_ptr<Rendezvous> rendezvous) {
+    const std::uint32_t rank = rendezvous->rank();
+    const auto made = DeviceRank::create({.slots_bytes = (4U + rank) << 16U}, std::move(rendezvous));
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.status().code(), Code::invalid_usage) << made.status().to_string();
     EXPECT_EQ(made.status().rank(), static_cast<int>(1 - rank));
   });
 }
 
+TEST_F(DeviceProcesses, WhatOneRankIsRefusedAllAreTold) {
+  run(2, [](std::unique_ptr<Rendezvous> rendezvous) {
+    auto made = DeviceRank::create({.channels = 4}, std::move(rendezvous));
+    ASSERT_TRUE(made.ok()) << made.status().to_string();
+    DeviceRank& own = **made;
+    // More than any device has, on one of them.
+    const Status refused = own.allocate(own.rank() == 0 ? std::uint64_t{1} << 60U : 4096).status();
+    EXPECT_EQ(refused.code(), Code::system) << refused.to_string();
+    const Status differ = own.allocate((own.rank() + 1) * 4096).status();
+    EXPECT_EQ(differ.code(), Code::invalid_usage) << differ.to_string();
+    // Memory of cudaMalloc is not to be had, and the ranks go on.
+    const DeviceBytes apart(4096);
+    const Status alien = own.enroll(apart.data(), 4096);
+    EXPECT_EQ(alien.code(), Code::unsupported) << alien.to_string();
+    std::byte* const first = own.allocate(4096).value();
+    std::byte* const second = own.allocate(3 << 20U).value();
+    EXPECT_EQ(own.release(second + 1).code(), Code::invalid_argument);
+    EXPECT_EQ(own.release(own.rank() == 0 ? first : second).code(), Code::invalid_usage);
+    EXPECT_TRUE(own.release(first).ok());
+    EXPECT_EQ(own.allocate(4096).value(), first) << "freed addresses are not taken again";
+  });
+}
+
 TEST_F(DeviceProcesses, WhatNeedsSymmetricMemorySaysSo) {
-  run(2, [](std::uint32_t rank, Rendezvous& rendezvous) {
-    auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .channels = 4, .heap_bytes = 1 << 20U}, rendezvous);
+  run(2, [](std::unique_ptr<Rendezvous> rendezvous) {
+    auto made = DeviceRank::create({.channels = 4}, std::move(rendezvous));
     ASSERT_TRUE(made.ok()) << made.status().to_string();
     const DeviceBytes apart(4000);
     const DeviceCall call = {load(**made, "two_shot", 2), 1000, {.op = Op::sum, .type = Type::f32}, true};
     const Status status = (*made)->call(call, {apart.data(), apart.data()}, nullptr);
     EXPECT_EQ(status.code(), Code::unsupported);
     EXPECT_NE(status.message().find("symmetric memory"), std::string::npos) << status.to_string();
-    EXPECT_TRUE((*made)->allocate(1000000).ok());
-    EXPECT_EQ((*made)->allocate(1000000).status().message(),
-              "the symmetric heap of 1048576 bytes has 48384 left, and 1000000 are asked for");
   });
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# `library` exports the functions that `header` declares, all under its version; `bench_library` exports names of
+# `library` exports the functions that `header`, and device.h beside it, declare, all under its version; `bench_library` exports names of
 # namespace tutti. Nothing of the C++ library, or of other libraries inside, is visible.
 cmake_minimum_required(VERSION 3.25)
 
@@ -20,6 +20,9 @@ function(exported from out)
 endfunction()
 
 file(READ "${header}" text)
+cmake_path(GET header PARENT_PATH folder)
+file(READ "${folder}/device.h" device_text)
+string(APPEND text "${device_text}")
 string(REPLACE ";" " " text "${text}")
 string(REGEX MATCHALL "TUTTI_API [^(]*tutti[A-Za-z0-9]+\\(" declared "${text}")
 list(TRANSFORM declared REPLACE ".*[ *](tutti[A-Za-z0-9]+)\\(" "\\1@@TUTTI_0.1")

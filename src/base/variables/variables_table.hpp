@@ -10,6 +10,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/variables/variable_choices.hpp"
+
 namespace tutti {
 
 // In the order of the rows below.
@@ -39,6 +41,9 @@ enum class VariableId : std::uint8_t {
   ring_bidir_ag_max_size,
   profile,
   table,
+  device_algorithm,
+  device_table,
+  device_channels,
   walker,
   staging_slot,
   staging_depth,
@@ -109,53 +114,6 @@ struct VariableRow {
     return type == VariableType::integer || type == VariableType::bytes || type == VariableType::duration;
   }
 };
-
-namespace variable_choices {
-inline constexpr auto kDebug = std::to_array<std::string_view>({"none", "version", "warn", "info", "trace"});
-inline constexpr auto kSubsystems =
-    std::to_array<std::string_view>({"init", "coll", "shm", "net", "env", "prove", "bench", "launch", "all"});
-// The catalogue's names (src/algorithms); a test holds the two equal.
-inline constexpr auto kAllReduce = std::to_array<std::string_view>({"auto",
-                                                                    "one_shot",
-                                                                    "two_shot",
-                                                                    "two_shot_pull",
-                                                                    "two_shot_few",
-                                                                    "multicast_one_shot",
-                                                                    "multicast_two_shot",
-                                                                    "ring",
-                                                                    "ring_bidirectional",
-                                                                    "ring_bidir_ag",
-                                                                    "recursive_doubling",
-                                                                    "recursive_multiplying",
-                                                                    "rabenseifner",
-                                                                    "reduce_broadcast",
-                                                                    "double_binary_tree",
-                                                                    "swing",
-                                                                    "bucket_2d",
-                                                                    "bucket_3d",
-                                                                    "bucket_mesh",
-                                                                    "hierarchical",
-                                                                    "centre"});
-inline constexpr auto kAllGather = std::to_array<std::string_view>(
-    {"auto", "direct", "ring", "ring_bidirectional", "neighbour_exchange", "recursive_doubling", "bruck", "pat"});
-inline constexpr auto kReduceScatter =
-    std::to_array<std::string_view>({"auto", "direct", "ring", "recursive_halving", "pat"});
-inline constexpr auto kBroadcast =
-    std::to_array<std::string_view>({"auto", "direct", "push_pull", "knomial", "chain", "scatter_all_gather"});
-inline constexpr auto kReduce = std::to_array<std::string_view>({"auto", "direct", "push_pull", "knomial", "chain"});
-inline constexpr auto kAllToAll = std::to_array<std::string_view>({"auto", "direct", "pairwise", "bruck"});
-inline constexpr auto kRooted = std::to_array<std::string_view>({"auto", "linear", "knomial"});
-inline constexpr auto kScan = std::to_array<std::string_view>({"auto", "linear", "recursive_doubling"});
-inline constexpr auto kBarrier = std::to_array<std::string_view>({"auto", "direct", "dissemination"});
-inline constexpr auto kAllGatherV = std::to_array<std::string_view>({"auto", "direct", "ring", "bruck"});
-inline constexpr auto kReduceScatterV = std::to_array<std::string_view>({"auto", "direct", "ring"});
-inline constexpr auto kAllToAllV = std::to_array<std::string_view>({"auto", "direct", "pairwise"});
-inline constexpr auto kRootedV = std::to_array<std::string_view>({"auto", "linear"});
-inline constexpr std::string_view kFilePrefix = "file:";
-inline constexpr auto kStores = std::to_array<std::string_view>({"auto", "cached", "past"});
-inline constexpr auto kTransports = std::to_array<std::string_view>({"tcp", "ofi"});
-inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic"});
-}  // namespace variable_choices
 
 namespace variable_limits {
 inline constexpr std::int64_t kMicrosecond = 1'000;
@@ -290,6 +248,25 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .meaning =
          "The decision table, which goes before the machine profile: a file (with a / in its path, or ending in "
          ".toml), a folder of tables by machine, or none. auto: the one that 'tutti tune' wrote for this machine.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::device_algorithm,
+     .name = "TUTTI_DEVICE_ALGORITHM",
+     .type = VariableType::text,
+     .meaning = "The algorithms that collectives take on devices, whatever the table says: all_reduce=two_shot,"
+                "broadcast=direct. all_reduce=file:PATH takes a schedule file.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::device_table,
+     .name = "TUTTI_DEVICE_TABLE",
+     .type = VariableType::text,
+     .initial = "auto",
+     .meaning = "The decision table of devices, a file. auto: the one that ships, for devices that NVLink connects.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::device_channels,
+     .name = "TUTTI_DEVICE_CHANNELS",
+     .type = VariableType::integer,
+     .initial = "0",
+     .range = {0, 1024},
+     .meaning = "The most multiprocessors of a device that a collective takes. 0: all of them.",
      .group = VariableGroup::tuning},
     {.id = VariableId::walker,
      .name = "TUTTI_WALKER",

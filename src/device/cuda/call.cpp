@@ -21,6 +21,18 @@ Status cuda_status(cudaError_t error, std::string_view what) {
 
 namespace {
 
+// What is done here is no part of a graph that this thread may be capturing, and is allowed all the same.
+class AmidCapture {
+ public:
+  AmidCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~AmidCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  AmidCapture(const AmidCapture&) = delete;
+  AmidCapture& operator=(const AmidCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
   return ((digest ^ value) * 0x9e3779b97f4a7c15U) ^ (digest >> 29U);
 }
@@ -127,21 +139,25 @@ Status Failures::status(std::uint32_t number, std::uint32_t rank, double timeout
   return {};
 }
 
-Result<Schedules> Schedules::make(int device, std::uint32_t num_ranks) {
+Result<Schedules> Schedules::make(int device, std::uint32_t num_ranks, std::optional<std::uint32_t> only) {
   const OnDevice on(device);
   TUTTI_TRY(on.status());
-  Schedules schedules(device, num_ranks);
+  Schedules schedules(device, num_ranks, only);
   TUTTI_TRY(load_kernels(num_ranks));
   TUTTI_TRY(cuda_status(cudaStreamCreateWithFlags(&schedules.stream_, cudaStreamNonBlocking), "make a stream"));
+  TUTTI_TRY(schedules.take_room(0).status());
   return schedules;
 }
 
 Schedules::Schedules(Schedules&& other) noexcept
     : device_(other.device_),
       num_ranks_(other.num_ranks_),
+      only_(other.only_),
       stream_(std::exchange(other.stream_, nullptr)),
       schedules_(std::move(other.schedules_)),
-      arrays_(std::move(other.arrays_)) {}
+      arrays_(std::move(other.arrays_)),
+      room_left_(other.room_left_),
+      room_(other.room_) {}
 
 Schedules::~Schedules() {
   if (stream_ != nullptr) static_cast<void>(cuda_status(cudaStreamDestroy(stream_), "end a stream"));
@@ -191,6 +207,7 @@ Result<const LoadedSchedule*> Schedules::load(Schedule schedule, const Allowed& 
     return Status(Code::unsupported, fmt::format("{} on a device", name_of(schedule.collective)));
   const OnDevice on(device_);
   TUTTI_TRY(on.status());
+  const AmidCapture amid;
   auto loaded = std::make_unique<LoadedSchedule>();
   TUTTI_TRY_ASSIGN(loaded->in_place_.programs, make_word_programs(schedule, allowed.in_place_by_name));
   TUTTI_TRY_ASSIGN(loaded->out_of_place_.programs, make_word_programs(schedule, allowed.out_of_place_by_name));
@@ -209,18 +226,37 @@ Result<const LoadedSchedule*> Schedules::load(Schedule schedule, const Allowed& 
   return schedules_.emplace_back(std::move(loaded)).get();
 }
 
+// Only once a room is full is another one had from CUDA.
+Result<std::byte*> Schedules::take_room(std::uint64_t bytes) {
+  constexpr std::uint64_t kRoom = 1 << 20U;
+  constexpr std::uint64_t kAligned = 256;
+  const std::uint64_t whole = (bytes + kAligned - 1) / kAligned * kAligned;
+  if (whole > room_left_ || room_ == nullptr) {
+    room_left_ = std::max(kRoom, whole);
+    TUTTI_TRY_ASSIGN(DeviceArray array, DeviceArray::make(room_left_, "schedules", stream_));
+    room_ = array.data();
+    arrays_.push_back(std::move(array));
+  }
+  room_left_ -= whole;
+  return std::exchange(room_, room_ + whole);
+}
+
 Status Schedules::upload(LoadedSchedule::Form& form) {
   const auto copy = [this](const auto& words, auto& places) -> Status {
     const std::uint64_t bytes = words.size() * sizeof(words[0]);
-    TUTTI_TRY_ASSIGN(DeviceArray array, DeviceArray::make(bytes, "a schedule", stream_));
-    places.push_back(array.data<std::decay_t<decltype(words[0])>>());
-    arrays_.push_back(std::move(array));
-    return cuda_status(cudaMemcpyAsync(arrays_.back().data(), words.data(), bytes, cudaMemcpyHostToDevice, stream_),
+    TUTTI_TRY_ASSIGN(std::byte* const room, take_room(bytes));
+    places.push_back(reinterpret_cast<std::decay_t<decltype(words[0])>*>(room));
+    return cuda_status(cudaMemcpyAsync(room, words.data(), bytes, cudaMemcpyHostToDevice, stream_),
                        "copy a schedule to the device");
   };
-  for (const WordProgram& program : form.programs.ranks) {
-    TUTTI_TRY(copy(program.steps, form.steps));
-    TUTTI_TRY(copy(program.ends, form.ends));
+  for (std::uint32_t rank = 0; rank < form.programs.ranks.size(); ++rank) {
+    if (only_ && *only_ != rank) {
+      form.steps.push_back(nullptr);
+      form.ends.push_back(nullptr);
+      continue;
+    }
+    TUTTI_TRY(copy(form.programs.ranks[rank].steps, form.steps));
+    TUTTI_TRY(copy(form.programs.ranks[rank].ends, form.ends));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 #include "algorithms/algorithm.hpp"
 #include "base/status.hpp"
 #include "data/kernel.hpp"
-#include "device/cuda/kernels.hpp"
+#include "device/kernels/kernels.hpp"
 #include "device/walk/program.hpp"
 #include "device/walk/shape.hpp"
 #include "schedule/schedule.hpp"
@@ -104,8 +105,10 @@ struct RankPlace {
 // The schedules of a communicator: all of its ranks' programs, on the present device. One thread.
 class Schedules {
  public:
-  // For `num_ranks` ranks. Loads the kernels of collectives now: loading one later may wait for ranks that wait for it.
-  [[nodiscard]] static Result<Schedules> make(int device, std::uint32_t num_ranks);
+  // For `num_ranks` ranks, of which `only` alone makes calls, if one is named. Loads the kernels of collectives now,
+  // and has memory for schedules: to do so later may wait for kernels of ranks that wait for this one.
+  [[nodiscard]] static Result<Schedules> make(int device, std::uint32_t num_ranks,
+                                              std::optional<std::uint32_t> only = {});
   ~Schedules();
   Schedules(Schedules&& other) noexcept;
   Schedules& operator=(Schedules&&) = delete;
@@ -131,8 +134,10 @@ class Schedules {
     bool out_of_place_by_name = false;
   };
 
-  Schedules(int device, std::uint32_t num_ranks) : device_(device), num_ranks_(num_ranks) {}
+  Schedules(int device, std::uint32_t num_ranks, std::optional<std::uint32_t> only)
+      : device_(device), num_ranks_(num_ranks), only_(only) {}
   Status upload(LoadedSchedule::Form& form);
+  Result<std::byte*> take_room(std::uint64_t bytes);
   Result<const LoadedSchedule*> load(Schedule schedule, const Allowed& allowed, LoadedSchedule::Written written);
   // That a call of such a rank runs; an error where there is none.
   [[nodiscard]] static Result<const LoadedSchedule::Form*> form_of(const DeviceCall& call, const RankPlace& place);
@@ -140,9 +145,12 @@ class Schedules {
 
   int device_;
   std::uint32_t num_ranks_;
+  std::optional<std::uint32_t> only_;
   cudaStream_t stream_ = nullptr;
   std::vector<std::unique_ptr<LoadedSchedule>> schedules_;
-  std::vector<DeviceArray> arrays_;
+  std::vector<DeviceArray> arrays_;  // room is taken from the last one
+  std::uint64_t room_left_ = 0;
+  std::byte* room_ = nullptr;
 };
 
 [[nodiscard]] Status launch(Kernel kernel, WalkCalls& calls, std::uint32_t ranks, std::uint32_t channels,

@@ -28,15 +28,13 @@ Status DeviceGroup::set_up() {
   limits_.channel_bytes = options_.channel_bytes;
   limits_.slots_bytes = options_.slots_bytes / 16 * 16;
   limits_.scratch_bytes = options_.scratch_bytes / 16 * 16;
-  const RegionLayout layout = region_layout(options_.num_ranks, limits_, 0);
+  const RegionLayout layout = region_layout(options_.num_ranks, limits_);
   cudaStream_t stream = schedules_.stream();
   std::vector<Peer> peers;
   for (std::uint32_t rank = 0; rank < options_.num_ranks; ++rank) {
     TUTTI_TRY_ASSIGN(DeviceArray region, DeviceArray::make(layout.bytes, "flags, slots and scratch", stream));
     TUTTI_TRY_ASSIGN(DeviceArray state, DeviceArray::make(limits_.channels * sizeof(ChannelState), "counters", stream));
-    Peer peer = layout.peer(region.data());
-    peer.base = 0;  // buffers may lie anywhere
-    peers.push_back(peer);
+    peers.push_back(layout.peer(region.data(), nullptr));  // buffers may lie anywhere
     regions_.push_back(std::move(region));
     states_.push_back(std::move(state));
   }

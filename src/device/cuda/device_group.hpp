@@ -18,7 +18,7 @@
 #include <cuda_runtime_api.h>
 
 #include "device/cuda/call.hpp"
-#include "device/cuda/region.hpp"
+#include "device/walk/layout.hpp"
 
 namespace tutti::device {
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,80 +14,161 @@
 
 namespace tutti::device {
 
+namespace {
+
+// What ranks tell each other before they share anything.
+struct Facts {
+  std::array<char, 16> device = {};
+  std::uint64_t process = 0;
+  std::uint64_t multiprocessors = 0;
+  std::uint64_t span = 0;  // of addresses that symmetric memory of its device can need
+  // Equal on all ranks.
+  std::array<std::uint64_t, 5> terms = {};
+
+  [[nodiscard]] bool shares_with(const Facts& other) const {
+    return device == other.device && process == other.process;
+  }
+};
+
+Result<Facts> facts_of(const RankOptions& options) {
+  const std::string words = fmt::format("ask device {}", options.device);
+  cudaDeviceProp properties = {};
+  TUTTI_TRY(cuda_status(cudaGetDeviceProperties(&properties, options.device), words));
+  TUTTI_TRY_ASSIGN(const std::uint64_t granularity, granularity_of(options.device));
+  Facts facts;
+  static_assert(sizeof properties.uuid == sizeof facts.device);
+  std::memcpy(facts.device.data(), &properties.uuid, facts.device.size());
+  facts.process = static_cast<std::uint64_t>(getpid());
+  facts.multiprocessors = static_cast<std::uint64_t>(properties.multiProcessorCount);
+  facts.span = (properties.totalGlobalMem / granularity + 1) * granularity;
+  facts.terms = {options.channels, options.channel_bytes, options.slots_bytes, options.scratch_bytes,
+                 options.agreement};
+  return facts;
+}
+
+Result<std::uint32_t> share_of(std::uint64_t multiprocessors, std::uint64_t sharing) {
+  // A channel has a multiprocessor to itself, so that all run at the same time.
+  const auto share = static_cast<std::uint32_t>(multiprocessors / sharing);
+  if (share == 0)
+    return Status(Code::unsupported, fmt::format("{} ranks on {} multiprocessors", sharing, multiprocessors));
+  return share;
+}
+
+// Kernels of ranks that are threads wait for each other, and streams that share a connection to the device run one
+// after another. CUDA has 8 connections unless this variable said more when it started.
+Status check_connections() {
+  constexpr const char* kName = "CUDA_DEVICE_MAX_CONNECTIONS";
+  constexpr int kMost = 32;
+  const char* const value = std::getenv(kName);
+  if (value != nullptr && std::atoi(value) >= kMost) return {};
+  return {Code::unsupported,
+          fmt::format("ranks that are threads share a device, and would wait for each other for ever if CUDA ran their "
+                      "streams one after another: set {}={} before the program starts, or make each rank a process",
+                      kName, kMost)};
+}
+
+}  // namespace
+
 Result<std::uint32_t> most_channels(int device, std::uint32_t sharing, std::uint32_t wanted) {
   int multiprocessors = 0;
   TUTTI_TRY(cuda_status(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
                         fmt::format("ask device {}", device)));
-  // A channel has a multiprocessor to itself, so that all run at the same time.
-  const std::uint32_t share = static_cast<std::uint32_t>(multiprocessors) / sharing;
-  if (share == 0)
-    return Status(Code::unsupported, fmt::format("{} ranks on {} multiprocessors", sharing, multiprocessors));
+  TUTTI_TRY_ASSIGN(const std::uint32_t share, share_of(static_cast<std::uint64_t>(multiprocessors), sharing));
   return wanted == 0 ? share : std::min(share, wanted);
 }
 
-Result<std::unique_ptr<DeviceRank>> DeviceRank::create(const RankOptions& options, Rendezvous& rendezvous) {
-  if (options.num_ranks < 1 || options.num_ranks > kMostRanks || options.rank >= options.num_ranks)
-    return wrong_argument(fmt::format("rank {} of {}; there are 1 to {} ranks", options.rank, options.num_ranks,
-                                      std::uint32_t{kMostRanks}));
+Result<std::unique_ptr<DeviceRank>> DeviceRank::create(const RankOptions& options,
+                                                       std::unique_ptr<Rendezvous> rendezvous) {
+  if (rendezvous->num_ranks() > kMostRanks)
+    return Status(Code::unsupported, fmt::format("{} ranks with devices; {} are the most", rendezvous->num_ranks(),
+                                                 std::uint32_t{kMostRanks}));
   const OnDevice on(options.device);
-  TUTTI_TRY(on.status());
-  TUTTI_TRY_ASSIGN(Schedules schedules, Schedules::make(options.device, options.num_ranks));
-  std::unique_ptr<DeviceRank> rank(new DeviceRank(options, std::move(schedules)));
-  TUTTI_TRY(rank->set_up(rendezvous));
+  Result<Schedules> schedules = on.status().ok()
+                                    ? Schedules::make(options.device, rendezvous->num_ranks(), rendezvous->rank())
+                                    : Result<Schedules>(on.status());
+  TUTTI_TRY(agree(*rendezvous, schedules.status()));
+  std::unique_ptr<DeviceRank> rank(new DeviceRank(options, std::move(rendezvous), std::move(*schedules)));
+  TUTTI_TRY(rank->meet());
   return rank;
 }
 
-Status DeviceRank::set_up(Rendezvous& rendezvous) {
-  TUTTI_TRY_ASSIGN(limits_.channels, most_channels(options_.device, 1, options_.channels));
+// Every error of a rank is told to the others, so that none waits for it in vain.
+Status DeviceRank::meet() {
+  const Result<Facts> own = facts_of(options_);
+  TUTTI_TRY(agree(*rendezvous_, own.status()));
+  TUTTI_TRY_ASSIGN(const std::vector<Facts> all, exchange(*rendezvous_, *own));
+  std::uint64_t span = 0;
+  same_device_ = true;
+  limits_.channels = options_.channels == 0 ? UINT32_MAX : options_.channels;
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+    if (all[rank].terms != own->terms)
+      return {Code::invalid_usage,
+              fmt::format("rank {} and rank {} differ in channels, slots, scratch or how they choose algorithms", rank_,
+                          rank),
+              static_cast<int>(rank)};
+    const auto sharing = static_cast<std::uint64_t>(
+        std::count_if(all.begin(), all.end(), [&](const Facts& each) { return each.shares_with(all[rank]); }));
+    if (sharing > 1) TUTTI_TRY(check_connections());
+    TUTTI_TRY_ASSIGN(const std::uint32_t share, share_of(all[rank].multiprocessors, sharing));
+    limits_.channels = std::min(limits_.channels, share);
+    same_device_ = same_device_ && all[rank].shares_with(*own);
+    span = std::max(span, all[rank].span);
+  }
+  TUTTI_TRY(agree(*rendezvous_, set_up(span)));
+  TUTTI_TRY(share_region(SharedMemory::make(options_.device, layout_.bytes)));
+  return agree(*rendezvous_, tell_addresses());
+}
+
+Status DeviceRank::set_up(std::uint64_t span) {
   limits_.threads = kThreads;
   limits_.channel_bytes = options_.channel_bytes;
   limits_.slots_bytes = options_.slots_bytes / 16 * 16;
   limits_.scratch_bytes = options_.scratch_bytes / 16 * 16;
-  layout_ = region_layout(options_.num_ranks, limits_, options_.heap_bytes);
+  layout_ = region_layout(num_ranks_, limits_);
   TUTTI_TRY_ASSIGN(failures_, Failures::make(1));
   cudaStream_t stream = schedules_.stream();
   TUTTI_TRY_ASSIGN(state_, DeviceArray::make(limits_.channels * sizeof(ChannelState), "counters", stream));
-  TUTTI_TRY_ASSIGN(peers_, DeviceArray::make(options_.num_ranks * sizeof(Peer), "addresses", stream));
-  TUTTI_TRY(meet(rendezvous));
+  TUTTI_TRY_ASSIGN(peers_, DeviceArray::make(num_ranks_ * sizeof(Peer), "addresses", stream));
+  TUTTI_TRY_ASSIGN(SymmetricHeap heap, SymmetricHeap::make(options_.device, rank_, num_ranks_, span));
+  heap_ = std::make_unique<SymmetricHeap>(std::move(heap));
+  return {};
+}
+
+Status DeviceRank::share_region(const Result<SharedMemory>& own) {
+  TUTTI_TRY(agree(*rendezvous_, own.status()));
+  const Result<UniqueFd> shared = own->descriptor();
+  TUTTI_TRY(agree(*rendezvous_, shared.status()));
+  std::vector<UniqueFd> descriptors;
+  TUTTI_TRY(rendezvous_->exchange(shared->get(), descriptors));
+  const auto map = [&](std::uint32_t rank) -> Status {
+    TUTTI_TRY_ASSIGN(AddressRange range, AddressRange::reserve(options_.device, own->bytes()));
+    if (rank == rank_) {
+      TUTTI_TRY(range.map(0, *own));
+      cudaStream_t stream = schedules_.stream();
+      TUTTI_TRY(cuda_status(cudaMemsetAsync(range.base(), 0, layout_.bytes, stream), "clear device memory"));
+      TUTTI_TRY(cuda_status(cudaStreamSynchronize(stream), "clear device memory"));
+    } else {
+      TUTTI_TRY_ASSIGN(const SharedMemory memory, SharedMemory::open(descriptors[rank].get(), own->bytes()));
+      if (const Status mapped = range.map(0, memory); !mapped.ok())
+        return mapped.with_context(fmt::format("memory of rank {}", rank));
+    }
+    regions_.push_back(std::move(range));
+    return {};
+  };
+  Status status;
+  for (std::uint32_t rank = 0; status.ok() && rank < num_ranks_; ++rank) status = map(rank);
+  return agree(*rendezvous_, status);
+}
+
+Status DeviceRank::tell_addresses() {
   std::vector<Peer> peers;
-  for (const Region& region : regions_) peers.push_back(layout_.peer(region.base()));
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+    peers.push_back(layout_.peer(regions_[rank].base(), heap_->base(rank)));
+  cudaStream_t stream = schedules_.stream();
   TUTTI_TRY(cuda_status(
       cudaMemcpyAsync(peers_.data(), peers.data(), peers.size() * sizeof(Peer), cudaMemcpyHostToDevice, stream),
       "copy to the device"));
   return cuda_status(cudaStreamSynchronize(stream), "set up the device");
-}
-
-// Exchanges settings and memory descriptors. Settings must be equal on all ranks.
-Status DeviceRank::meet(Rendezvous& rendezvous) {
-  TUTTI_TRY_ASSIGN(Region own, Region::make(options_.device, layout_.bytes));
-  TUTTI_TRY_ASSIGN(const int shared, own.descriptor());
-  using Terms = std::array<std::uint64_t, 4>;
-  const Terms terms = {limits_.channels, limits_.slots_bytes, limits_.scratch_bytes, options_.heap_bytes};
-  std::vector<Terms> all(options_.num_ranks);
-  std::vector<int> descriptors;
-  const Status met =
-      rendezvous.exchange(std::as_bytes(std::span(terms)), shared, std::as_writable_bytes(std::span(all)), descriptors);
-  close(shared);
-  Status status = met;
-  for (std::uint32_t rank = 0; status.ok() && rank < options_.num_ranks; ++rank) {
-    if (all[rank] != terms) {
-      status =
-          Status(Code::invalid_usage,
-                 fmt::format("rank {} and rank {} have other channels, slots, scratch or heaps", options_.rank, rank),
-                 static_cast<int>(rank));
-      break;
-    }
-    if (rank == options_.rank) {
-      regions_.emplace_back();  // its place, until all of the others are open
-      continue;
-    }
-    Result<Region> opened = Region::open(options_.device, descriptors[rank], layout_.bytes);
-    if (opened.ok()) regions_.push_back(std::move(*opened));
-    status = opened.status();
-  }
-  for (const int descriptor : descriptors) close(descriptor);
-  if (status.ok()) regions_[options_.rank] = std::move(own);
-  return status;
 }
 
 DeviceRank::~DeviceRank() {
@@ -93,43 +176,64 @@ DeviceRank::~DeviceRank() {
   const OnDevice on(options_.device);
   // Memory is given back while nothing uses it.
   static_cast<void>(cuda_status(cudaDeviceSynchronize(), "wait for the device"));
+  heap_.reset();
   regions_.clear();
 }
 
 Result<std::byte*> DeviceRank::allocate(std::uint64_t bytes) {
-  constexpr std::uint64_t kAligned = 256;
-  const std::uint64_t left = options_.heap_bytes - allocated_;
-  if (bytes > left)
-    return Status(Code::system, fmt::format("the symmetric heap of {} bytes has {} left, and {} are asked for",
-                                            options_.heap_bytes, left, bytes));
-  std::byte* memory = regions_[options_.rank].base() + layout_.heap + allocated_;
-  allocated_ = std::min(options_.heap_bytes, allocated_ + (bytes + kAligned - 1) / kAligned * kAligned);
-  return memory;
+  const OnDevice on(options_.device);
+  TUTTI_TRY(on.status());
+  return heap_->allocate(bytes, *rendezvous_, schedules_.stream());
 }
 
-bool DeviceRank::is_symmetric(const void* buffer) const {
-  const auto address = reinterpret_cast<std::uintptr_t>(buffer);
-  const auto begin = reinterpret_cast<std::uintptr_t>(regions_[options_.rank].base() + layout_.heap);
-  return address >= begin && address - begin < options_.heap_bytes;
+Status DeviceRank::enroll(const void* buffer, std::uint64_t bytes) {
+  const OnDevice on(options_.device);
+  TUTTI_TRY(on.status());
+  return heap_->enroll(buffer, bytes, *rendezvous_);
+}
+
+Status DeviceRank::release(const void* memory) {
+  const OnDevice on(options_.device);
+  TUTTI_TRY(on.status());
+  TUTTI_TRY(agree(*rendezvous_, cuda_status(cudaDeviceSynchronize(), "wait for the device")));
+  return heap_->release(memory, *rendezvous_);
+}
+
+bool DeviceRank::is_symmetric(const DevicePart& part) const {
+  const auto is_given = [this](const void* buffer) { return buffer == nullptr || heap_->find(buffer) != nullptr; };
+  return is_given(part.input) && is_given(part.output);
+}
+
+RankPlace DeviceRank::place(bool is_symmetric) const {
+  return {.rank = rank_,
+          .num_ranks = num_ranks_,
+          .peers = peers_.data<Peer>(),
+          .state = state_.data<ChannelState>(),
+          .failure = failures_.on_device(0),
+          .same_device = same_device_,
+          .is_symmetric = is_symmetric,
+          .timeout = options_.timeout,
+          .limits = limits_};
+}
+
+Status DeviceRank::objection(const DeviceCall& call, bool is_symmetric) const {
+  return Schedules::shape(call, place(is_symmetric)).status();
 }
 
 Status DeviceRank::call(const DeviceCall& call, const DevicePart& part, cudaStream_t stream) {
   TUTTI_TRY(check());
   const OnDevice on(options_.device);
   TUTTI_TRY(on.status());
-  const auto is_given = [this](const void* buffer) { return buffer == nullptr || is_symmetric(buffer); };
-  const RankPlace place = {.rank = options_.rank,
-                           .num_ranks = options_.num_ranks,
-                           .peers = peers_.data<Peer>(),
-                           .state = state_.data<ChannelState>(),
-                           .failure = failures_.on_device(0),
-                           .same_device = false,
-                           .is_symmetric = is_given(part.input) && is_given(part.output),
-                           .timeout = options_.timeout,
-                           .limits = limits_};
-  TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, place));
+  const RankPlace own = place(is_symmetric(part));
+  DevicePart known = part;
+  if (own.is_symmetric) {
+    // Of memory that was enrolled, the address that the other ranks know.
+    if (part.input != nullptr) known.input = heap_->find(part.input);
+    if (part.output != nullptr) known.output = heap_->find(part.output);
+  }
+  TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, own));
   WalkCalls calls;
-  TUTTI_TRY_ASSIGN(calls.ranks[0], Schedules::prepare(call, part, shape, place));
+  TUTTI_TRY_ASSIGN(calls.ranks[0], Schedules::prepare(call, known, shape, own));
   return launch(Schedules::kernel_of(call), calls, 1, shape.channels, stream, words_of(call));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that collectives are measured beside and tested with.
-#include "device/cuda/kernels.hpp"
-#include "device/cuda/platform.cuh"
+#include "device/kernels/kernels.hpp"
+#include "device/kernels/platform.cuh"
 
 namespace tutti::device {
 

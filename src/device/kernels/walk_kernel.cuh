@@ -2,8 +2,8 @@
 // The generic walker as a kernel; each .cu that includes this has those of some types.
 #pragma once
 
-#include "device/cuda/kernels.hpp"
-#include "device/cuda/platform.cuh"
+#include "device/kernels/kernels.hpp"
+#include "device/kernels/platform.cuh"
 
 namespace tutti::device {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/cuda/direct_kernel.cuh"
+#include "device/kernels/direct_kernel.cuh"
 
 namespace tutti::device {
 

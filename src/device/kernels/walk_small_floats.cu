@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/cuda/walk_kernel.cuh"
+#include "device/kernels/walk_kernel.cuh"
 
 namespace tutti::device {
 

@@ -2,8 +2,8 @@
 // One-shot and two-shot written out, as kernels. Each .cu that includes this has one of the two, for all its types.
 #pragma once
 
-#include "device/cuda/kernels.hpp"
-#include "device/cuda/platform.cuh"
+#include "device/kernels/kernels.hpp"
+#include "device/kernels/platform.cuh"
 #include "device/walk/direct.hpp"
 
 namespace tutti::device {

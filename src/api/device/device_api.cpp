@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti/device.h, where Tutti is built with CUDA.
+#include <atomic>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/device/device_comm.hpp"
+#include "api/scalar.hpp"
+#include "data/collective.hpp"
+#include <tutti/device.h>
+
+namespace {
+
+using tutti::Collective;
+using tutti::api::DeviceComm;
+using tutti::api::guarded;
+using tutti::api::objection_to;
+using tutti::api::refuse;
+using tutti::api::report;
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see tuttiDeviceComm
+constinit std::atomic<tuttiDeviceComm*> last_made = nullptr;
+
+tuttiDeviceComm_t new_handle(std::unique_ptr<DeviceComm> live) {
+  auto* const handle = new tuttiDeviceComm{std::move(live), last_made.load(std::memory_order_relaxed)};
+  while (!last_made.compare_exchange_weak(handle->made_before, handle, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
+  }
+  return handle;
+}
+
+tuttiResult_t refuse_handle(const tuttiDeviceComm* handle) noexcept {
+  if (handle == nullptr) return refuse("device_comm is null");
+  return report({tutti::Code::invalid_usage, "device_comm was destroyed (tuttiDeviceCommDestroy)"});
+}
+
+template <class Body>
+tuttiResult_t with(tuttiDeviceComm_t handle, const Body& body) noexcept {
+  return guarded([&]() -> tuttiResult_t {
+    if (handle == nullptr || handle->live == nullptr) return refuse_handle(handle);
+    return body(*handle->live);
+  });
+}
+
+// Each operation of a rank that makes kernels loads what it needs by itself, so this may be in a capture.
+tuttiResult_t run(const DeviceComm::Asked& given, tuttiDataType_t datatype, tuttiDeviceComm_t handle,
+                  tuttiDeviceStream_t stream) noexcept {
+  return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
+    DeviceComm::Asked asked = given;
+    asked.type = static_cast<tutti::Type>(datatype);
+    // What others than the root pass there is not looked at.
+    const bool is_root = asked.root == comm.rank();
+    if (asked.collective == Collective::broadcast && !is_root) asked.input = nullptr;
+    if (asked.collective == Collective::reduce && !is_root) asked.output = nullptr;
+    return report(comm.call(asked, stream));
+  });
+}
+
+std::uint32_t number(int value) { return static_cast<std::uint32_t>(value); }
+
+}  // namespace
+
+extern "C" {
+
+tuttiResult_t tuttiDeviceCommInit(tuttiDeviceComm_t* device_comm, tuttiComm_t comm, const tuttiConfig_t* config) {
+  return guarded([&]() -> tuttiResult_t {
+    if (device_comm == nullptr) return refuse("device_comm is null");
+    int rank = 0;
+    tuttiComm_t own = nullptr;
+    if (const tuttiResult_t known = tuttiCommUserRank(comm, &rank); known != tuttiSuccess) return known;
+    if (const tuttiResult_t made = tuttiCommSplit(comm, 0, rank, &own, config); made != tuttiSuccess) return made;
+    auto live = DeviceComm::create(own);
+    if (!live.ok()) return report(live.status());
+    *device_comm = new_handle(std::move(*live));
+    return tuttiSuccess;
+  });
+}
+
+tuttiResult_t tuttiDeviceCommDestroy(tuttiDeviceComm_t handle) {
+  return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
+    const tutti::Status settled = comm.settle();
+    handle->live.reset();
+    return report(settled);
+  });
+}
+
+tuttiResult_t tuttiDeviceCommAbort(tuttiDeviceComm_t handle) {
+  return with(handle, [](DeviceComm& comm) {
+    comm.abort();
+    return tuttiSuccess;
+  });
+}
+
+tuttiResult_t tuttiDeviceCommCount(tuttiDeviceComm_t handle, int* count) {
+  return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
+    if (count == nullptr) return refuse("count is null");
+    *count = static_cast<int>(comm.num_ranks());
+    return tuttiSuccess;
+  });
+}
+
+tuttiResult_t tuttiDeviceCommUserRank(tuttiDeviceComm_t handle, int* rank) {
+  return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
+    if (rank == nullptr) return refuse("rank is null");
+    *rank = static_cast<int>(comm.rank());
+    return tuttiSuccess;
+  });
+}
+
+tuttiResult_t tuttiDeviceCommGetAsyncError(tuttiDeviceComm_t handle, tuttiResult_t* async_error) {
+  return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
+    if (async_error == nullptr) return refuse("async_error is null");
+    *async_error = report(comm.check());
+    return tuttiSuccess;
+  });
+}
+
+tuttiResult_t tuttiDeviceMemAlloc(void** memory, size_t bytes, tuttiDeviceComm_t handle) {
+  return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
+    if (memory == nullptr) return refuse("memory is null");
+    tutti::Result<std::byte*> made = comm.ranks().allocate(bytes);
+    if (made.ok()) *memory = *made;
+    return report(made.status());
+  });
+}
+
+tuttiResult_t tuttiDeviceMemFree(void* memory, tuttiDeviceComm_t handle) {
+  return with(handle, [&](DeviceComm& comm) { return report(comm.ranks().release(memory)); });
+}
+
+tuttiResult_t tuttiDeviceCommRegister(tuttiDeviceComm_t handle, void* buffer, size_t bytes) {
+  return with(handle, [&](DeviceComm& comm) { return report(comm.ranks().enroll(buffer, bytes)); });
+}
+
+tuttiResult_t tuttiDeviceCommDeregister(tuttiDeviceComm_t handle, void* buffer) {
+  return with(handle, [&](DeviceComm& comm) { return report(comm.ranks().release(buffer)); });
+}
+
+tuttiResult_t tuttiDeviceAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                   tuttiRedOp_t op, tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
+  return run({.input = sendbuff, .output = recvbuff, .count = count, .op = number(op)}, datatype, device_comm, stream);
+}
+
+tuttiResult_t tuttiDeviceAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
+                                   tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
+  return run({.collective = Collective::all_gather, .input = sendbuff, .output = recvbuff, .count = sendcount},
+             datatype, device_comm, stream);
+}
+
+tuttiResult_t tuttiDeviceReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, tuttiDataType_t datatype,
+                                       tuttiRedOp_t op, tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
+  return run({.collective = Collective::reduce_scatter,
+              .input = sendbuff,
+              .output = recvbuff,
+              .count = recvcount,
+              .op = number(op)},
+             datatype, device_comm, stream);
+}
+
+tuttiResult_t tuttiDeviceBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                   int root, tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
+  return run({.collective = Collective::broadcast,
+              .input = sendbuff,
+              .output = recvbuff,
+              .count = count,
+              .root = number(root)},
+             datatype, device_comm, stream);
+}
+
+tuttiResult_t tuttiDeviceBcast(void* buff, size_t count, tuttiDataType_t datatype, int root,
+                               tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
+  return tuttiDeviceBroadcast(buff, buff, count, datatype, root, device_comm, stream);
+}
+
+tuttiResult_t tuttiDeviceReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                tuttiRedOp_t op, int root, tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
+  return run({.collective = Collective::reduce,
+              .input = sendbuff,
+              .output = recvbuff,
+              .count = count,
+              .op = number(op),
+              .root = number(root)},
+             datatype, device_comm, stream);
+}
+
+tuttiResult_t tuttiDeviceAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                  tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
+  return run({.collective = Collective::all_to_all, .input = sendbuff, .output = recvbuff, .count = count}, datatype,
+             device_comm, stream);
+}
+
+tuttiResult_t tuttiDeviceRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
+                                              tuttiDeviceComm_t device_comm) {
+  return with(device_comm, [&](DeviceComm& comm) -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
+    if (op == nullptr || scalar == nullptr) return refuse(op == nullptr ? "op is null" : "scalar is null");
+    tutti::Operator made{.op = tutti::Op::premultiplied_sum, .type = static_cast<tutti::Type>(datatype)};
+    tutti::api::read_scalar(scalar, made.type, made);
+    *op = static_cast<tuttiRedOp_t>(comm.add_operator(made));
+    return tuttiSuccess;
+  });
+}
+
+tuttiResult_t tuttiDeviceGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
+                                      tuttiDataType_t datatype, tuttiRedOp_t op, int root,
+                                      tuttiDeviceComm_t device_comm, const char** algorithm, const char** why) {
+  return with(device_comm, [&](DeviceComm& comm) -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
+    if (collective == nullptr || algorithm == nullptr || why == nullptr)
+      return refuse("collective, algorithm or why is null");
+    const auto found = tutti::find_collective(collective);
+    if (!found)
+      return report(tutti::wrong_argument(
+          fmt::format("\"{}\" is no collective; 'tutti algorithms' lists them", std::string_view(collective))));
+    const auto chosen = comm.choose({.collective = *found,
+                                     .input = sendbuff,
+                                     .output = const_cast<void*>(recvbuff),
+                                     .count = count,
+                                     .type = static_cast<tutti::Type>(datatype),
+                                     .op = number(op),
+                                     .root = number(root)});
+    if (!chosen.ok()) return report(chosen.status());
+    *algorithm = chosen->name.data();
+    *why = chosen->why.data();
+    return tuttiSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/device/device_comm.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/device/meeting.hpp"
+#include "api/device/shipped_device_tables.hpp"
+#include "api/init.hpp"
+#include "base/system/file.hpp"
+#include "device/cuda/cuda_status.hpp"
+#include "runtime/communicator/invocation.hpp"
+#include "table/table_file.hpp"
+
+namespace tutti::api {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery{10};
+
+bool is_in_place(const DeviceComm::Asked& asked, std::uint32_t rank) {
+  const CollectiveFacts& facts = facts_of(asked.collective);
+  // Only the root can tell, and what is right in place is right out of place, too.
+  if (facts.has_root) return true;
+  const std::uint64_t block = asked.count * size_of(asked.type);
+  const auto* input = static_cast<const std::byte*>(asked.input);
+  const auto* output = static_cast<const std::byte*>(asked.output);
+  if (facts.many_inputs == facts.many_outputs) return input == output;
+  return facts.many_outputs ? input == output + rank * block : output == input + rank * block;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceComm>> DeviceComm::create(tuttiComm_t comm) {
+  std::unique_ptr<DeviceComm> made(new DeviceComm(comm));
+  const Status status = made->set_up();
+  if (status.ok()) return made;
+  // Ranks that still wait for this one hear of it.
+  comm->communicator->abort(status.to_string());
+  return status;
+}
+
+Result<device::DeviceRules> DeviceComm::read_rules() const {
+  TUTTI_TRY_ASSIGN(const Reading reading, Reading::of(comm_->surroundings->environment));
+  const std::string wanted = reading.variables.get<VariableId::device_algorithm>();
+  const std::string table = reading.variables.get<VariableId::device_table>();
+  std::string text(shipped_nvlink_table());
+  std::string place = "the table that ships";
+  if (table != "auto") {
+    TUTTI_TRY_ASSIGN(text, read_file(table, kMostTableBytes));
+    place = table;
+  }
+  return device::DeviceRules::read(wanted, text, place);
+}
+
+Status DeviceComm::set_up() {
+  Communicator& communicator = *comm_->communicator;
+  if (communicator.hosts().are_several())
+    return {Code::unsupported, "a device communicator of ranks on several hosts; they must be on one"};
+  auto meeting = std::make_unique<DeviceMeeting>(communicator);
+  Result<device::DeviceRules> rules = read_rules();
+  TUTTI_TRY(device::agree(*meeting, rules.status()));
+  const Result<Reading> reading = Reading::of(comm_->surroundings->environment);
+  TUTTI_TRY(device::agree(*meeting, reading.status()));
+  Status present = device::cuda_status(cudaGetDevice(&device_), "find a CUDA device");
+  if (!present.ok()) present = {Code::unsupported, std::string(present.message())};
+  TUTTI_TRY(device::agree(*meeting, present));
+  const std::chrono::duration<double> timeout = communicator.settings().timeout;
+  TUTTI_TRY_ASSIGN(ranks_,
+                   device::DeviceRank::create(
+                       {.device = device_,
+                        .timeout = timeout.count(),
+                        .channels = static_cast<std::uint32_t>(reading->variables.get<VariableId::device_channels>()),
+                        .agreement = rules->digest},
+                       std::move(meeting)));
+  chooser_ = std::make_unique<device::Chooser>(*ranks_, std::move(*rules));
+  watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  return {};
+}
+
+DeviceComm::~DeviceComm() {
+  if (watcher_.joinable()) {
+    watcher_.request_stop();
+    watcher_.join();
+  }
+  chooser_.reset();
+  ranks_.reset();
+}
+
+void DeviceComm::watch(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (comm_->communicator->async_error() != Code::ok) {
+      ranks_->abort();
+      return;
+    }
+    woken_.wait_for(lock, stop, kLookEvery, [] { return false; });
+  }
+}
+
+Status DeviceComm::check() const {
+  // Why kernels were told to leave, where that is known.
+  TUTTI_TRY(comm_->communicator->failure());
+  return ranks_->check();
+}
+
+void DeviceComm::abort() {
+  comm_->communicator->abort("tuttiDeviceCommAbort was called");
+  ranks_->abort();
+}
+
+Status DeviceComm::settle() {
+  const device::OnDevice on(device_);
+  TUTTI_TRY(on.status());
+  return device::cuda_status(cudaDeviceSynchronize(), "wait for the device");
+}
+
+std::uint32_t DeviceComm::add_operator(const Operator& made) {
+  operators_.push_back(made);
+  return OperatorHandle::kFirstCustom + static_cast<std::uint32_t>(operators_.size()) - 1;
+}
+
+Result<Operator> DeviceComm::operator_of(const Asked& asked) const {
+  if (!facts_of(asked.collective).folds) return Operator{.op = Op::sum, .type = asked.type};
+  if (asked.op < kNumOps) {
+    const Op op = static_cast<Op>(asked.op);
+    if (op != Op::user && op != Op::premultiplied_sum) {
+      if (!is_defined(op, asked.type))
+        return wrong_argument(fmt::format("the operator {} is not defined on {}", name_of(op), name_of(asked.type)));
+      return Operator{.op = op, .type = asked.type, .divisor = num_ranks()};
+    }
+  }
+  const std::uint32_t index = asked.op - OperatorHandle::kFirstCustom;
+  if (asked.op < OperatorHandle::kFirstCustom || index >= operators_.size())
+    return wrong_argument(fmt::format("{} is no operator of this device communicator", asked.op));
+  if (operators_[index].type != asked.type)
+    return wrong_argument(
+        fmt::format("the operator was made for {}, not for {}", name_of(operators_[index].type), name_of(asked.type)));
+  return operators_[index];
+}
+
+Result<device::DeviceCall> DeviceComm::call_of(const Asked& asked) const {
+  const CollectiveFacts& facts = facts_of(asked.collective);
+  if (facts.has_root && asked.root >= num_ranks())
+    return wrong_argument(fmt::format("root {} of {} ranks", static_cast<std::int32_t>(asked.root), num_ranks()));
+  if (asked.count > kMaxCount)
+    return wrong_argument(fmt::format("{} elements; {} are the most", asked.count, kMaxCount));
+  const bool is_root = !facts.has_root || asked.root == rank();
+  const bool has_input = asked.collective != Collective::broadcast || is_root;
+  const bool has_output = asked.collective != Collective::reduce || is_root;
+  if (asked.count > 0 && ((has_input && asked.input == nullptr) || (has_output && asked.output == nullptr)))
+    return wrong_argument(asked.input == nullptr && has_input ? "sendbuff is null" : "recvbuff is null");
+  TUTTI_TRY_ASSIGN(const Operator op, operator_of(asked));
+  return device::DeviceCall{.count = asked.count, .op = op, .in_place = is_in_place(asked, rank())};
+}
+
+Result<device::DeviceChoice> DeviceComm::choose(const Asked& asked) {
+  TUTTI_TRY_ASSIGN(const device::DeviceCall call, call_of(asked));
+  return chooser_->choose(asked.collective, asked.root, call, ranks_->is_symmetric({asked.input, asked.output}));
+}
+
+Status DeviceComm::call(const Asked& asked, cudaStream_t stream) {
+  TUTTI_TRY(check());
+  TUTTI_TRY_ASSIGN(device::DeviceCall call, call_of(asked));
+  if (asked.count == 0) return {};
+  const device::DevicePart part = {asked.input, asked.output, call.op.scalar, call.op.integer_scalar};
+  TUTTI_TRY_ASSIGN(const device::DeviceChoice choice,
+                   chooser_->choose(asked.collective, asked.root, call, ranks_->is_symmetric(part)));
+  call.schedule = choice.schedule;
+  return ranks_->call(call, part, stream);
+}
+
+}  // namespace tutti::api

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device communicator of the C API is: a communicator of its own, by which its ranks meet and learn that one is
+// lost, its part on the device, and how it chooses algorithms.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "api/handle.hpp"
+#include "device/cuda/chooser.hpp"
+#include "device/cuda/device_rank.hpp"
+#include <tutti/device.h>
+
+namespace tutti::api {
+
+class DeviceComm {
+ public:
+  // All ranks of `comm` make theirs at the same time. Takes the communicator, which is used for nothing else.
+  [[nodiscard]] static Result<std::unique_ptr<DeviceComm>> create(tuttiComm_t comm);
+  ~DeviceComm();
+  DeviceComm(const DeviceComm&) = delete;
+  DeviceComm& operator=(const DeviceComm&) = delete;
+
+  [[nodiscard]] device::DeviceRank& ranks() { return *ranks_; }
+  [[nodiscard]] std::uint32_t rank() const { return ranks_->rank(); }
+  [[nodiscard]] std::uint32_t num_ranks() const { return ranks_->num_ranks(); }
+
+  struct Asked {
+    Collective collective = Collective::all_reduce;
+    const void* input = nullptr;  // null where the rank has none
+    void* output = nullptr;
+    std::uint64_t count = 0;
+    Type type = Type::f32;
+    std::uint32_t op = 0;
+    std::uint32_t root = 0;
+  };
+  [[nodiscard]] Result<device::DeviceChoice> choose(const Asked& asked);
+  [[nodiscard]] Status call(const Asked& asked, cudaStream_t stream);
+
+  [[nodiscard]] std::uint32_t add_operator(const Operator& made);
+
+  // Any thread.
+  [[nodiscard]] Status check() const;
+  void abort();
+  // Waits for all that was put into streams of the device.
+  [[nodiscard]] Status settle();
+
+ private:
+  struct Destroying {
+    void operator()(tuttiComm* comm) const { static_cast<void>(tuttiCommDestroy(comm)); }
+  };
+
+  explicit DeviceComm(tuttiComm_t comm) : comm_(comm) {}
+  [[nodiscard]] Result<device::DeviceRules> read_rules() const;
+  [[nodiscard]] Status set_up();
+  [[nodiscard]] Result<device::DeviceCall> call_of(const Asked& asked) const;
+  [[nodiscard]] Result<Operator> operator_of(const Asked& asked) const;
+  // Until the end: if the communicator breaks, kernels that wait leave.
+  void watch(const std::stop_token& stop);
+
+  std::unique_ptr<tuttiComm, Destroying> comm_;
+  int device_ = 0;
+  std::unique_ptr<device::DeviceRank> ranks_;
+  std::unique_ptr<device::Chooser> chooser_;
+  std::vector<Operator> operators_;  // that were made
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  std::jthread watcher_;
+};
+
+}  // namespace tutti::api
+
+// As of tuttiComm: a handle stays until the process ends and is never reused.
+struct tuttiDeviceComm {
+  std::unique_ptr<tutti::api::DeviceComm> live;  // null: it was destroyed
+  tuttiDeviceComm* made_before = nullptr;        // so that leak checkers find all of them
+};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symmetric device memory: for each rank a range of addresses, in which the memory of all ranks' equal calls has equal
+// offsets. So a rank names a place by its offset, and others find it in their range for that rank. All ranks make equal
+// calls in the same order, but for find(). Movable; one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include "base/status.hpp"
+#include "device/cuda/rendezvous.hpp"
+#include "device/cuda/shared_memory.hpp"
+#include "device/walk/places.hpp"
+
+namespace tutti::device {
+
+class SymmetricHeap {
+ public:
+  // Addresses for `span` bytes of each rank, which all ranks pass alike.
+  [[nodiscard]] static Result<SymmetricHeap> make(int device, std::uint32_t rank, std::uint32_t num_ranks,
+                                                  std::uint64_t span);
+
+  [[nodiscard]] std::byte* base(std::uint32_t rank) const { return ranges_[rank].base(); }
+
+  // This rank's part of new memory, zeroed; `bytes` are equal on all ranks. An error on all ranks where one fails.
+  [[nodiscard]] Result<std::byte*> allocate(std::uint64_t bytes, Rendezvous& rendezvous, cudaStream_t stream);
+  // Makes memory of the program symmetric. Ranks pass equal sizes; their buffers may lie anywhere.
+  [[nodiscard]] Status enroll(const void* buffer, std::uint64_t bytes, Rendezvous& rendezvous);
+  // Ends either, by what allocate() returned or enroll() got, once nothing on any rank's device uses it.
+  [[nodiscard]] Status release(const void* memory, Rendezvous& rendezvous);
+
+  // The address by which the ranks know this buffer; null where it is not symmetric.
+  [[nodiscard]] std::byte* find(const void* buffer) const;
+
+ private:
+  struct Part {
+    std::uint64_t bytes = 0;  // of its place
+    const std::byte* begin = nullptr;
+    std::uint64_t length = 0;   // from there on
+    std::uint64_t skipped = 0;  // where in its place `begin` is
+  };
+
+  SymmetricHeap(int device, std::uint32_t rank, std::uint64_t span) : device_(device), rank_(rank), places_(span) {}
+  // Shares this rank's memory, and maps that of all ranks at one place.
+  [[nodiscard]] Result<std::uint64_t> share(const Result<SharedMemory>& own, std::uint64_t bytes,
+                                            Rendezvous& rendezvous);
+  [[nodiscard]] Status map_all(std::uint64_t place, const SharedMemory& own, const std::vector<std::uint64_t>& sizes,
+                               Rendezvous& rendezvous);
+  void unmap_all(std::uint64_t place);
+
+  int device_;
+  std::uint32_t rank_;
+  Places places_;
+  std::vector<AddressRange> ranges_;     // by rank
+  std::map<std::uint64_t, Part> parts_;  // by place
+};
+
+}  // namespace tutti::device
