@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# `library` exports the functions that `header`, and device.h beside it, declare, all under its version; `bench_library` exports names of
-# namespace tutti. Nothing of the C++ library, or of other libraries inside, is visible.
+# `library` exports the functions that `header`, and device.h beside it, declare, all under its version; `bench_library`
+# exports names of namespace tutti; `nccl_tuner` a symbol for each version of NCCL's interface. Nothing of the C++ library,
+# or of other libraries inside, is visible.
 cmake_minimum_required(VERSION 3.25)
 
 # exported(LIBRARY OUT...): the names that it defines for others, but for those of versions.
@@ -51,4 +52,11 @@ list(FILTER names INCLUDE REGEX "tutti::bench_main")
 list(LENGTH names number)
 if(NOT number EQUAL 1)
   message(FATAL_ERROR "the library for benches has no bench_main")
+endif()
+
+exported("${nccl_tuner}" names)
+list(SORT names)
+set(expected ncclTunerPlugin_v2 ncclTunerPlugin_v3 ncclTunerPlugin_v4 ncclTunerPlugin_v5 ncclTunerPlugin_v6)
+if(NOT names STREQUAL expected)
+  message(FATAL_ERROR "the tuner of NCCL exports ${names}; it is to export ${expected}")
 endif()
