@@ -22,6 +22,17 @@ foreach(file IN ITEMS "${mandir}/man1/tutti.1" "${datadir}/bash-completion/compl
   endif()
 endforeach()
 
+# What `tutti export` tells users of NCCL to load lies in the tree that was moved.
+file(WRITE "${scratch}/nccl.toml" "version = 1\npeer = \"nccl\"\n[machine]\nfingerprint = \"any\"\n[[section]]\n"
+  "collective = \"all_reduce\"\nranks = 8\n[[section.range]]\nalgorithm = \"ring_ll\"\n")
+execute_process(COMMAND "${scratch}/moved/${bindir}/tutti" export --to nccl "${scratch}/nccl.toml"
+  OUTPUT_QUIET ERROR_VARIABLE told COMMAND_ERROR_IS_FATAL ANY)
+set(plugin "${scratch}/moved/${libdir}/libnccl-tuner-tutti.so")
+string(FIND "${told}" "NCCL_TUNER_PLUGIN=${plugin} " at)
+if(at EQUAL -1 OR NOT EXISTS "${plugin}")
+  message(FATAL_ERROR "the plugin was to be ${plugin}; tutti export says: ${told}")
+endif()
+
 # The layers are inside the library: nothing of them is to be seen from outside.
 file(GLOB_RECURSE archives "${scratch}/moved/*.a")
 if(archives)

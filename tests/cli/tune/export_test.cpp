@@ -52,7 +52,12 @@ TEST_F(Export, WritesTheFileAndTellsWhatToSet) {
 TEST_F(Export, WritesToStandardOutputWithoutAFile) {
   const Outcome nccl = call_export({"--to", "nccl", table("nccl", "tree_ll")});
   EXPECT_TRUE(contains(nccl.out, "\nallreduce,0,18446744073709551615,tree,ll,0,-1,4\n")) << nccl.out;
-  EXPECT_TRUE(contains(nccl.error, "NCCL_TUNER_CONFIG_FILE=FILE")) << nccl.error;
+  EXPECT_EQ(nccl.error, "export NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so NCCL_TUNER_CONFIG_FILE=FILE\n")
+      << "by its bare name where it lies in no place that is known";
+  const Outcome example = call_export({"--to", "nccl", "--plugin", "example", table("nccl", "tree_ll")});
+  EXPECT_TRUE(contains(example.out, "\nbroadcast,65536,18446744073709551615,ring,simple,0,-1,-1\n")) << example.out;
+  EXPECT_FALSE(contains(nccl.out, ",-1,-1\n")) << nccl.out;
+  EXPECT_TRUE(contains(example.error, "NCCL_TUNER_PLUGIN=libnccl-tuner-example.so")) << example.error;
   const Outcome ucc = call_export({"--to", "UCC", table("ucc", "knomial")});
   EXPECT_EQ(ucc.out, "allreduce:0-inf:[4]:@knomial:inf\n");
   EXPECT_EQ(ucc.error, "export UCC_TL_UCP_TUNE='allreduce:0-inf:[4]:@knomial:inf'\n");
@@ -83,6 +88,10 @@ TEST_F(Export, RefusesWhatIsAnotherPeersOrUnknown) {
   EXPECT_TRUE(
       contains(error(call_export({"--to", "openmpi", "--release", "7", table("openmpi", "ring")})), "4, 5 or 6"));
   EXPECT_TRUE(contains(error(call_export({"--to", "nccl", "--release", "5", table("nccl", "pat")})), "--to is nccl"));
+  EXPECT_TRUE(contains(error(call_export({"--to", "nccl", "--plugin", "examples", table("nccl", "pat")})),
+                       "the nearest is 'example'"));
+  EXPECT_TRUE(contains(error(call_export({"--to", "ucc", "--plugin", "tutti", table("ucc", "knomial")})),
+                       "--plugin is of NCCL"));
   EXPECT_TRUE(contains(error(call_export({"--to", "openmpi", "--verify", table("openmpi", "ring")})), "needs -o"));
   EXPECT_TRUE(
       contains(error(call_export({"--to", "nccl", "--verify", "-o", folder_.file("f"), table("nccl", "tree_ll")})),

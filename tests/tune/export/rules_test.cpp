@@ -97,7 +97,7 @@ TEST(ExportReaders, NoneBreaksOnGarbage) {
   const auto rules = [](const char* peer) { return *rules_of(random_table(peer, 2), peer, forced_by(peer)); };
   const std::vector<std::string> seeds{
       export_to_openmpi(rules("openmpi"), 4).text, export_to_openmpi(rules("openmpi"), 6).text,
-      export_to_nccl(rules("nccl")).text, export_to_ucc(rules("ucc")).text,
+      export_to_nccl(rules("nccl"), {}).text, export_to_ucc(rules("ucc")).text,
       R"({"collective=bcast":{"avg_msg_size<8":{"algorithm=A":{}},"any":{"algorithm=B":{}}}})"};
   constexpr std::string_view kPieces = "{}[]\":,#@-\n0123456789\\ \t\377\0aei";
   std::mt19937 random(7);

@@ -109,8 +109,9 @@ Result<tune::Exported> exported_by(const ExportArguments& options, const BenchWo
 }
 
 Status write_as_profile(const ExportArguments& options, const Context& context) {
-  if (options.is_verified || !options.choice.release.empty() || !options.choice.base.empty())
-    return wrong_argument("--verify, --release and --base are of other libraries; --to is profile");
+  if (options.is_verified || !options.choice.release.empty() || !options.choice.base.empty() ||
+      !options.choice.plugin.empty())
+    return wrong_argument("--verify, --release, --base and --plugin are of other libraries; --to is profile");
   TUTTI_TRY(check_output(options.output));
   TUTTI_TRY_ASSIGN(const DecisionTable table, table_at(options.table));
   TUTTI_TRY_ASSIGN(const MachineProfile base, find_shipped_profile(table.profile.empty() ? "generic" : table.profile));
@@ -160,6 +161,10 @@ Run define_export(CLI::App& app, const BenchWorld& world) {
          "What MPICH selects by itself: its library, or generic.json of its sources [the library that Tutti was "
          "built with]")
       ->type_name("FILE");
+  app.add_option("--plugin", options->choice.plugin,
+                 "Of NCCL, what reads the file: Tutti's own tuner, or the example of NCCL's sources, which gives one "
+                 "channel to calls without a line and so gets lines for all [tutti]")
+      ->type_name("tutti|example");
   app.add_option("--name", options->name, "With --to profile: what the profile is called [its base's, and _tuned]")
       ->type_name("NAME");
   app.add_flag("--strict", options->is_strict, "Write nothing if a part of the table cannot be expressed");
@@ -190,7 +195,7 @@ Command export_command(const BenchWorld& world) {
           "tutti export --to openmpi table.toml -o openmpi.rules\n"
           "tutti export --to openmpi --release 6 table.toml -o openmpi.json\n"
           "tutti export --to mpich table.toml -o mpich.json --verify --budget 2s\n"
-          "tutti export --to nccl table.toml -o nccl_tuner.conf\n"
+          "tutti export --to nccl table.toml -o nccl.conf\n"
           "tutti export --to ucc table.toml\n"
           "tutti export --to profile table.toml -o mine.toml",
       .define = [&world](CLI::App& app) { return define_export(app, world); }};

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,9 +79,31 @@ Result<int> release_of(const ExportChoice& choice) {
   return static_cast<int>(*release);
 }
 
+// Beside this program or where it is installed; its bare name where it is in neither place.
+std::string own_nccl_plugin() {
+  std::string name = tune::NcclPlugin{}.library;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const std::filesystem::path& place : {folder / name, folder / TUTTI_LIBRARIES / name})
+    if (std::filesystem::exists(place, error)) return place.lexically_normal().string();
+  return name;
+}
+
+Result<tune::NcclPlugin> nccl_plugin(const ExportChoice& choice) {
+  constexpr auto kPlugins = std::to_array<std::string_view>({"tutti", "example"});
+  if (choice.plugin.empty() || same_name(choice.plugin, kPlugins[0]))
+    return tune::NcclPlugin{.library = own_nccl_plugin()};
+  if (same_name(choice.plugin, kPlugins[1]))
+    return tune::NcclPlugin{.library = "libnccl-tuner-example.so", .has_catch_alls = true};
+  return wrong_argument(fmt::format("--plugin is {}; it takes tutti or example, tuners of NCCL{}",
+                                    in_quotes(choice.plugin), nearest_hint(choice.plugin, kPlugins)));
+}
+
 Status check_choice(const ExportChoice& choice) {
   if (!choice.release.empty() && !same_name(choice.to, "openmpi"))
     return wrong_argument(fmt::format("--release is of Open MPI; --to is {}", choice.to));
+  if (!choice.plugin.empty() && !same_name(choice.to, "nccl"))
+    return wrong_argument(fmt::format("--plugin is of NCCL; --to is {}", choice.to));
   if (!choice.base.empty() && !same_name(choice.to, "mpich"))
     return wrong_argument(fmt::format("--base is for MPICH; --to is {}", choice.to));
   return {};
@@ -112,8 +136,9 @@ Result<ExportFormat> find_format(const ExportChoice& choice, const BenchWorld& w
     format.translate = [shared](tune::Rules rules) { return tune::export_to_mpich(std::move(rules), *shared); };
     format.can_verify = true;
   } else if (format.peer == "nccl") {
-    format.translate = [](tune::Rules rules) -> Result<tune::Exported> {
-      return tune::export_to_nccl(std::move(rules));
+    TUTTI_TRY_ASSIGN(const tune::NcclPlugin plugin, nccl_plugin(choice));
+    format.translate = [plugin](tune::Rules rules) -> Result<tune::Exported> {
+      return tune::export_to_nccl(std::move(rules), plugin);
     };
   } else {
     format.forced_by = forced_by_name;

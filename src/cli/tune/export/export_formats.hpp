@@ -15,6 +15,7 @@ namespace tutti::cli {
 struct ExportChoice {
   std::string to;
   std::string release;  // of Open MPI; empty: what Debian 12 has
+  std::string plugin;   // of NCCL: tutti or example; empty: tutti
   std::string base;     // of MPICH: a selection file or a library; empty: the library that Tutti was built with
 };
 
