@@ -29,7 +29,8 @@
  * symmetric memory. Tests check this; it is not proven for each type and size. With another number of ranks, machine,
  * version or algorithm, floating-point numbers may be combined in another order.
  *
- * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
+ * A communicator has at most 65536 ranks (over libfabric 16384), of which at most 1024 are on one host, and a block at
+ * most 2^34 - 1 elements.
  *
  * Porting from NCCL.
  * - A call here takes host memory and is done when it returns. Devices and streams are in tutti/device.h.

@@ -119,6 +119,12 @@ Result<std::vector<HostRanks>> place(const std::vector<Entry>& entries, std::opt
     first_place += counts[i];
     rank += counts[i];
   }
+  for (const auto& [host, count] : taken)
+    if (count > kMostRanksOnHost)
+      return wrong_argument(
+          fmt::format("host {} has {} ranks in all; a host has at most {}", in_quotes(host), count, kMostRanksOnHost));
+  if (rank > kMostRanks)
+    return wrong_argument(fmt::format("it has places for {} ranks; {} are the most", rank, kMostRanks));
   for (HostRanks& each : placed) each.ranks.total = rank;
   return placed;
 }

@@ -43,7 +43,7 @@ namespace {
 
 std::string forced_against(std::uint32_t num_ranks, std::string_view against) {
   if (num_ranks > kMostRanksOnHost)
-    return fmt::format("forced, which the library would not follow: {} ranks are the most", kMostRanksOnHost);
+    return fmt::format("forced, which the library would not follow: {} ranks are the most on a host", kMostRanksOnHost);
   return against.empty() ? std::string("forced")
                          : fmt::format("forced, which the library would not follow: {}", against);
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -66,26 +67,66 @@ class MessageReceiver {
   transport::Incoming* far_ = nullptr;
 };
 
-// Those of `rank`, from it to each rank and from each to it. `endpoint` is null where all ranks are on one host.
-struct Messages {
-  std::vector<MessageSender> senders;
-  std::vector<MessageReceiver> receivers;
-
+// Those of `rank`, from it to each rank and from each to it. `endpoint` is null where all ranks are on one host; else
+// each end is made when it is first used, since a rank of many talks to few.
+class Messages {
+ public:
   Messages(const shm::Region& region, std::uint32_t rank, transport::Endpoint* endpoint, transport::Traffic traffic,
-           const shm::SpreadOver& spread) {
+           const shm::SpreadOver& spread)
+      : region_(region), rank_(rank), endpoint_(endpoint), traffic_(traffic), spread_(spread) {
     const std::uint32_t num_ranks = region.shape().num_ranks;
-    senders.reserve(num_ranks);
-    receivers.reserve(num_ranks);
+    if (endpoint != nullptr) {
+      made_.resize(num_ranks);
+      return;
+    }
+    senders_.reserve(num_ranks);
+    receivers_.reserve(num_ranks);
     for (std::uint32_t peer = 0; peer < num_ranks; ++peer) {
-      if (region.is_here(peer)) {
-        senders.emplace_back(shm::MessageSender(region.connection(rank, peer, traffic), spread));
-        receivers.emplace_back(shm::MessageReceiver(region.connection(peer, rank, traffic), spread));
-      } else {
-        senders.emplace_back(endpoint->to(peer, traffic));
-        receivers.emplace_back(endpoint->from(peer, traffic));
-      }
+      senders_.emplace_back(shm::MessageSender(region.connection(rank, peer, traffic), spread));
+      receivers_.emplace_back(shm::MessageReceiver(region.connection(peer, rank, traffic), spread));
     }
   }
+
+  [[nodiscard]] MessageSender& sender(std::uint32_t peer) {
+    return endpoint_ == nullptr ? senders_[peer] : ends(peer).sender;
+  }
+  [[nodiscard]] MessageReceiver& receiver(std::uint32_t peer) {
+    return endpoint_ == nullptr ? receivers_[peer] : ends(peer).receiver;
+  }
+  // The same of who only looks. An end that nobody has used yet has no message, and is made.
+  [[nodiscard]] const MessageReceiver& receiver(std::uint32_t peer) const {
+    return endpoint_ == nullptr ? receivers_[peer] : ends(peer).receiver;
+  }
+
+ private:
+  struct Ends {
+    MessageSender sender;
+    MessageReceiver receiver;
+  };
+  [[nodiscard]] Ends& ends(std::uint32_t peer) const {
+    if (made_[peer] == nullptr) [[unlikely]]
+      make(peer);
+    return *made_[peer];
+  }
+  void make(std::uint32_t peer) const {
+    if (region_.is_here(peer)) {
+      made_[peer].reset(
+          new Ends{MessageSender(shm::MessageSender(region_.connection(rank_, peer, traffic_), spread_)),
+                   MessageReceiver(shm::MessageReceiver(region_.connection(peer, rank_, traffic_), spread_))});
+    } else {
+      made_[peer].reset(
+          new Ends{MessageSender(endpoint_->to(peer, traffic_)), MessageReceiver(endpoint_->from(peer, traffic_))});
+    }
+  }
+
+  const shm::Region& region_;
+  std::uint32_t rank_;
+  transport::Endpoint* endpoint_;
+  transport::Traffic traffic_;
+  shm::SpreadOver spread_;
+  std::vector<MessageSender> senders_;
+  std::vector<MessageReceiver> receivers_;
+  mutable std::vector<std::unique_ptr<Ends>> made_;  // by rank
 };
 
 }  // namespace tutti

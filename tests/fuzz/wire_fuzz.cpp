@@ -40,6 +40,9 @@ void check_frame(const Frame& frame) {
     require(same(Raw(again).last(frame.body.size()), frame.body), "a table is encoded as it came");
   }
   require(!parse_error(frame).ok(), "an error is one, whatever came");
+  if (const Result<Place> place = parse_place(frame); place.ok())
+    require(place->rank >= 0 && place->addresses.size() <= kMostAddresses, "a place is one of a rank");
+  if (const std::optional<int> rank = parse_rank(frame)) require(*rank >= 0, "a rank is a number");
 }
 
 void check_frames(Raw bytes) {
@@ -51,7 +54,9 @@ void check_frames(Raw bytes) {
       require(buffer.size() == before, "what is no whole frame stays");
       return;
     }
-    require((*frame)->body.size() <= kMostFrameBytes && buffer.size() < before, "a frame is taken off");
+    require((*frame)->body.size() <= ((*frame)->type == FrameType::table ? kMostTableBytes : kMostFrameBytes) &&
+                buffer.size() < before,
+            "a frame is taken off");
     check_frame(**frame);
   }
 }

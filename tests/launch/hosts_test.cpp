@@ -2,6 +2,9 @@
 // Which ranks run on which hosts.
 #include "launch/hosts.hpp"
 
+#include <string>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tutti::launch {
@@ -65,6 +68,10 @@ TEST(Hosts, WhatIsNoHostIsRefused) {
   }
   EXPECT_EQ(placed("a:x"), "--hosts: 'a:x' has 'x' ranks; a host has 1 to 1024");
   EXPECT_EQ(placed("a:1025"), "--hosts: 'a:1025' has '1025' ranks; a host has 1 to 1024");
+  EXPECT_EQ(placed("a:1024,b,a:1"), "--hosts: host 'a' has 1025 ranks in all; a host has at most 1024");
+  std::string many = "h0:1024";
+  for (int host = 1; host < 65; ++host) many += fmt::format(",h{}:1024", host);
+  EXPECT_EQ(placed(many), "--hosts: it has places for 66560 ranks; 65536 are the most");
   EXPECT_EQ(placed("fd00::1"),
             "--hosts: 'fd00::1' is not a host; write HOST or HOST:RANKS, and IPv6 addresses in brackets, such as "
             "[fd00::1]:2");

@@ -311,7 +311,8 @@ TEST(SimulatedPeer, TellsWhatItMakesOfItsVariables) {
   EXPECT_EQ(row({{"BENCH_MEMORY", "symmetric"}, two_shot}).ran, "all_reduce two_shot (forced)");
   EXPECT_EQ(obeyed({both_ways.name, "-1"}, {{both_ways.name, "-1"}}), Obeyed::confirmed);
   const Row many = reckoned("switch:1025", {.num_ranks = 1025, .settings = forced("ring")}, false);
-  EXPECT_EQ(many.ran, "all_reduce ring (forced, which the library would not follow: 1024 ranks are the most)");
+  EXPECT_EQ(many.ran,
+            "all_reduce ring (forced, which the library would not follow: 1024 ranks are the most on a host)");
   const Row refused = row({{"BENCH_MEMORY", "ordinary"}, two_shot});
   EXPECT_EQ(refused.outcome, harness::Outcome::skipped);
   EXPECT_EQ(refused.note, "two_shot needs both buffers in symmetric memory, and BENCH_MEMORY says ordinary");

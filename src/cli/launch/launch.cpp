@@ -40,12 +40,10 @@ struct LaunchArguments {
   std::vector<std::string> command;
 };
 
-Status read_num_ranks(const std::string& text, int& num_ranks) {
+Status read_num_ranks(const std::string& text, int most, int& num_ranks) {
   const Result<std::int64_t> number = parse_integer(text);
-  if (!number.ok() || *number < 1 || *number > kMostRanksOnHost) {
-    return wrong_argument(
-        fmt::format("-n is {}; it takes a number of ranks from 1 to {}", in_quotes(text), kMostRanksOnHost));
-  }
+  if (!number.ok() || *number < 1 || *number > most)
+    return wrong_argument(fmt::format("-n is {}; it takes a number of ranks from 1 to {}", in_quotes(text), most));
   num_ranks = static_cast<int>(*number);
   return {};
 }
@@ -80,7 +78,7 @@ Status read_environment(const std::vector<std::string>& texts, const Environment
 
 Status place_ranks(const LaunchArguments& options, std::vector<launch::HostRanks>& hosts) {
   std::optional<int> num_ranks;
-  if (!options.num_ranks.empty()) TUTTI_TRY(read_num_ranks(options.num_ranks, num_ranks.emplace()));
+  if (!options.num_ranks.empty()) TUTTI_TRY(read_num_ranks(options.num_ranks, kMostRanks, num_ranks.emplace()));
   TUTTI_TRY_ASSIGN(hosts, read_hosts(options.on.hosts, num_ranks));
   return {};
 }
@@ -92,7 +90,7 @@ Status read(const LaunchArguments& options, launch::HostsOptions& launched, std:
   } else if (options.num_ranks.empty()) {
     return wrong_argument("-n, the number of ranks, is missing; or --hosts, where ranks are to run");
   } else {
-    TUTTI_TRY(read_num_ranks(options.num_ranks, group.num_ranks));
+    TUTTI_TRY(read_num_ranks(options.num_ranks, kMostRanksOnHost, group.num_ranks));
   }
   if (options.bind != "core" && options.bind != "none") {
     return wrong_argument(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));

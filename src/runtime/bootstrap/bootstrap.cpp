@@ -26,15 +26,11 @@ namespace {
 
 constexpr int kBusyPollMs = 1;                              // where there is something else to go on with
 constexpr std::chrono::milliseconds kBetweenQuestions{20};  // whether it is in vain
-// How often a rank connects if the rendezvous hangs up before its answer, and its first pause between attempts, which
-// doubles each time.
-constexpr int kMostVisits = 8;
-constexpr std::chrono::milliseconds kFirstPause{1};
 
 Status check(const JoinRequest& request) {
-  if (request.num_ranks < 1 || request.num_ranks > kMostRanksOnHost) {
-    return {Code::invalid_argument,
-            fmt::format("the number of ranks is {}; 1 to {} can be", request.num_ranks, kMostRanksOnHost)};
+  const int most = request.id.address().family == Address::Family::local ? kMostRanksOnHost : kMostRanks;
+  if (request.num_ranks < 1 || request.num_ranks > most) {
+    return {Code::invalid_argument, fmt::format("the number of ranks is {}; 1 to {} can be", request.num_ranks, most)};
   }
   if (request.rank < 0 || request.rank >= request.num_ranks) {
     return {Code::invalid_argument, fmt::format("the rank is {}; of {} it can be 0 to {}", request.rank,
@@ -56,7 +52,7 @@ Status Joiner::join_all() {
   TUTTI_TRY(leader() == request_.rank ? hand_out_region() : fetch_region());
   reached(JoinStage::region_received);
   if (request_.prepare) TUTTI_TRY(request_.prepare(membership_));
-  TUTTI_TRY(send_all(wire::encode(wire::FrameType::ready)));
+  say(wire::encode(wire::FrameType::ready));
   while (!complete_) TUTTI_TRY(wait_for_server());
   reached(JoinStage::complete);
   return {};
@@ -90,6 +86,8 @@ Status Joiner::visit_server() {
   reached(JoinStage::connected);
   TUTTI_TRY(say_hello());
   reached(JoinStage::hello_sent);
+  while (!table_ && !place_) TUTTI_TRY(wait_for_server());
+  if (place_ && !place_->addresses.empty()) TUTTI_TRY(attach());
   while (!table_) TUTTI_TRY(wait_for_server());
   return {};
 }
@@ -140,8 +138,8 @@ Status Joiner::say_hello() {
 // What also a rank can say that has come to nothing.
 wire::Hello Joiner::hello(const Status& refusal) const {
   wire::Hello hello;
-  hello.generation = attempt_.generation;
-  hello.is_unsure = attempt_.is_unsure;
+  hello.generation = generation();
+  hello.is_unsure = attempt_.is_unsure && !place_;
   hello.rank = request_.rank;
   hello.num_ranks = request_.num_ranks;
   hello.pid = getpid();
@@ -193,8 +191,12 @@ void Joiner::give_up(const Status& why) {
                        why.code() == Code::timeout ? fmt::format("{} (rank {} gave up)", why.to_string(), request_.rank)
                                                    : fmt::format("rank {} gave up: {}", request_.rank, why.to_string()),
                        rank);
-    if (!server_.valid()) return;
-    static_cast<void>(send_some(server_.get(), wire::encode(wire::FrameType::give_up, words)));
+    // Who waits here hears it too. Where nobody is there any more to be told, that is what has happened to them as
+    // well.
+    const bool is_cut_off = !server_.valid() || has_lost_parent_;
+    pass_down({wire::FrameType::failed, wire::encode_body(is_cut_off ? why : words)});
+    if (is_cut_off) return;
+    say(wire::encode(wire::FrameType::give_up, words));
     wait_for_own_server();
     return;
   }
@@ -228,6 +230,7 @@ void Joiner::wait_for_own_server() {
 }
 
 Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> wake) {
+  const std::size_t own = fds.size();
   for (;;) {
     const auto now = Clock::now();
     warn_if_late(now);
@@ -243,9 +246,15 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
       if (other) next = next ? std::min(*next, *other) : *other;
     }
     const bool is_busy = options_.meanwhile && options_.meanwhile();
-    const int ready = poll(fds.data(), fds.size(), is_busy ? kBusyPollMs : poll_timeout(next, now));
-    if (ready > 0) return {};
+    poll_tree(fds);
+    int ready = poll(fds.data(), fds.size(), is_busy ? kBusyPollMs : poll_timeout(next, now));
     if (ready < 0 && errno != EINTR) return Status::from_errno("cannot wait for the other ranks", errno);
+    if (ready > 0) {
+      TUTTI_TRY_ASSIGN(const int of_tree, serve_tree(std::span(fds).subspan(own)));
+      ready -= of_tree;
+    }
+    fds.resize(own);
+    if (ready > 0) return {};
     if (wake && Clock::now() >= *wake) {
       for (pollfd& fd : fds) fd.revents = 0;
       return {};
@@ -289,6 +298,16 @@ void Joiner::warn_if_late(Clock::time_point now) {
                                             stopped_rank(), known));
 }
 
+Status Joiner::hear_why(const Status& error) {
+  const auto until = Clock::now() + kExplanationTime;
+  std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}};
+  while (Clock::now() < until) {
+    TUTTI_TRY(wait(fds, until));
+    if (fds[0].revents != 0) TUTTI_TRY(hear_server());
+  }
+  return error;
+}
+
 Status Joiner::wait_for_server() {
   std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}};
   TUTTI_TRY(wait(fds));
@@ -301,7 +320,8 @@ Status Joiner::hear_server() {
     const SocketTransfer got = receive_some(server_.get(), bytes);
     if (got.outcome == SocketTransfer::Outcome::would_block) return {};
     if (got.outcome == SocketTransfer::Outcome::closed) {
-      if (complete_) return {};
+      if (complete_ || (is_going_ && is_attached_)) return {};
+      if (is_attached_) return lost_parent();
       server_.reset();
       // It may have ended for what this rank can see too.
       TUTTI_TRY(ask_whether_in_vain());
@@ -320,6 +340,8 @@ Status Joiner::hear_server() {
 
 Status Joiner::obey(const wire::Frame& frame) {
   heard_ = true;
+  const bool is_for_all = frame.type != wire::FrameType::go_to && frame.type != wire::FrameType::attached;
+  if (is_for_all) pass_down(frame);
   switch (frame.type) {
     case wire::FrameType::progress: progress_ = wire::parse_words(frame); return {};
     case wire::FrameType::complete: complete_ = true; return {};
@@ -332,8 +354,18 @@ Status Joiner::obey(const wire::Frame& frame) {
       progress_.clear();  // it was of who had not arrived
       return {};
     }
+    case wire::FrameType::go_to: {
+      TUTTI_TRY_ASSIGN(place_, wire::parse_place(frame));
+      return {};
+    }
+    case wire::FrameType::attached:
+      if (!is_going_) break;
+      is_attached_ = true;
+      return {};
     case wire::FrameType::ready:
-    case wire::FrameType::give_up: break;
+    case wire::FrameType::give_up:
+    case wire::FrameType::ready_below:
+    case wire::FrameType::gone: break;
   }
   return {Code::internal, "the rendezvous spoke out of turn"};
 }

@@ -34,8 +34,9 @@ struct RankLink {
   bool is_parent = false;  // it speaks for all ranks that are not below this one
 };
 
-// A tree: the leader of each host holds a link to every other rank of its host, rank 0, which is a leader, one to every
-// other leader. All others have one link, to their parent. FailureWatch takes it.
+// A tree: the leader of each host holds a link to every other rank of its host, and to the leaders of a few other
+// hosts; rank 0, which is a leader, is the root. All others have one link more or only one, to their parent.
+// FailureWatch takes it.
 struct Links {
   int rank = 0;
   int num_ranks = 0;

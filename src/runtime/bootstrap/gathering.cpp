@@ -94,9 +94,9 @@ Status Gathering::admit(wire::Hello hello) {
                         hello.rank, hello.version, wire::kVersion),
             hello.rank};
   }
-  if (hello.num_ranks < 1 || hello.num_ranks > kMostRanksOnHost) {
+  if (hello.num_ranks < 1 || hello.num_ranks > kMostRanks) {
     return {Code::invalid_argument,
-            fmt::format("rank {} asks for {} ranks; 1 to {} can be", hello.rank, hello.num_ranks, kMostRanksOnHost)};
+            fmt::format("rank {} asks for {} ranks; 1 to {} can be", hello.rank, hello.num_ranks, kMostRanks)};
   }
   if (num_ranks_ == 0) {
     num_ranks_ = hello.num_ranks;
@@ -146,7 +146,19 @@ Status Gathering::compare(const wire::Hello& a, const wire::Hello& b) const {
   return {};
 }
 
+Status Gathering::check_hosts() const {
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, int> ranks;
+  for (const Seat& seat : seats_) {
+    const Host& host = seat.hello.host;
+    if (++ranks[{host.id, host.boot, host.network}] > kMostRanksOnHost)
+      return {Code::unsupported,
+              fmt::format("more than {} ranks are on host {}", kMostRanksOnHost, in_quotes(host.name))};
+  }
+  return {};
+}
+
 void Gathering::mark_ready(int rank) {
+  if (rank < 0 || rank >= num_ranks_) return;
   Seat& seat = seats_[static_cast<std::size_t>(rank)];
   if (std::exchange(seat.ready, true)) return;
   ++ready_;

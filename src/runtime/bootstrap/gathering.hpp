@@ -17,10 +17,20 @@ class Gathering {
  public:
   // Takes a rank in. An error is the end of the whole generation: it concerns all ranks.
   [[nodiscard]] Status admit(wire::Hello hello);
+  // Once all have arrived.
+  [[nodiscard]] Status check_hosts() const;
   void mark_ready(int rank);
 
   // As the first to arrive has it; 0 before.
   [[nodiscard]] int num_ranks() const { return num_ranks_; }
+  [[nodiscard]] int num_arrived() const { return arrived_; }
+  // Whether the same has arrived as that rank: pids may be equal in containers, names of sockets are random.
+  [[nodiscard]] bool has(const wire::Hello& hello) const {
+    if (hello.rank < 0 || hello.rank >= num_ranks_) return false;
+    const Seat& seat = seats_[static_cast<std::size_t>(hello.rank)];
+    return seat.arrived && seat.hello.version == hello.version && seat.hello.pid == hello.pid &&
+           seat.hello.leader_socket == hello.leader_socket;
+  }
   [[nodiscard]] bool all_arrived() const { return num_ranks_ > 0 && arrived_ == num_ranks_; }
   [[nodiscard]] bool all_ready() const { return num_ranks_ > 0 && ready_ == num_ranks_; }
   [[nodiscard]] wire::Table table() const;

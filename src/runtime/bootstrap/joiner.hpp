@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of join(), step by step: bootstrap.cpp has the exchange with the rendezvous, joiner_region.cpp the transfer
-// of the shared region from a host's leader to the others, joiner_hosts.cpp what several hosts need.
+// of the shared region from a host's leader to the others, joiner_hosts.cpp what several hosts need,
+// joiner_tree.cpp what ranks do for others that wait at them.
 //
 // One owner, which calls run() once; not thread-safe.
 #pragma once
 
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -41,8 +43,9 @@ class Joiner {
   Result<Membership> run() {
     const Status done = join_with_memory();
     if (request_.attempt != nullptr) *request_.attempt = next_attempt(done.ok());
+    if (!done.ok() && !told_) give_up(done);
+    flush_down();
     if (done.ok()) return std::move(membership_);
-    if (!told_) give_up(done);
     return done;
   }
 
@@ -54,6 +57,18 @@ class Joiner {
     UniqueFd pidfd;
     bool is_far = false;
     std::vector<std::byte> in = {};
+  };
+
+  // A rank that waits at this one.
+  struct Child {
+    int rank = 0;
+    UniqueFd socket;
+    std::vector<std::byte> in = {};
+    std::vector<std::shared_ptr<const std::vector<std::byte>>> out = {};
+    std::size_t sent = 0;  // of the first of them
+
+    void send(const std::shared_ptr<const std::vector<std::byte>>& words);
+    void flush();
   };
 
   Status join_all();
@@ -73,7 +88,13 @@ class Joiner {
   // What this rank's next attempt is to be.
   [[nodiscard]] Attempt next_attempt(bool is_done) const {
     if (is_done) return {.generation = table_->generation + 1};
-    return told_ ? Attempt{attempt_.generation + 1, attempt_.is_unsure} : Attempt{attempt_.generation, true};
+    if (!told_) return {attempt_.generation, true};
+    return {generation() + 1, attempt_.is_unsure && !table_ && !place_};
+  }
+  // As far as this rank knows: the rendezvous may have moved it.
+  [[nodiscard]] std::uint64_t generation() const {
+    if (table_) return table_->generation;
+    return place_ ? place_->generation : attempt_.generation;
   }
   Status say_hello();
   [[nodiscard]] wire::Hello hello(const Status& refusal) const;
@@ -83,24 +104,47 @@ class Joiner {
   Status listen();
   Status open_transport();
   [[nodiscard]] Result<std::vector<Address>> own_addresses() const;
-  // A leader's: everyone else of its host fetches the region, and rank 0 has a link to every other leader.
+  // A leader's: everyone else of its host fetches the region, and the leaders below it come for their links.
   Status hand_out_region();
   Status serve_guests();
   Status serve_guest(Guest& guest);
+  Status take_fetch(Guest& guest);
   Status welcome(Guest& guest, const wire::Fetch& fetch);
   Status admit_guests();
   Status admit_far_guests();
-  Status link_to_root();
-  Status begin_link_to_root(UniqueFd& socket, std::size_t attempt);
+  Status drop_a_silent_guest();
+  Status link_to_parent();
+  // To a rank that listens at one of these, tried in turn, while the rendezvous is listened to.
+  Status connect_to_rank(UniqueFd& socket, int rank, const std::vector<Address>& addresses);
   Status fetch_region();
   Status connect_to_leader();
   [[nodiscard]] std::uint32_t host_of(int rank) const { return table_->ranks[static_cast<std::size_t>(rank)].host; }
   [[nodiscard]] bool is_leader(int rank) const { return leaders_[host_of(rank)] == rank; }
+  // Leaders are a tree, in the order of their hosts, with rank 0 at its root.
+  [[nodiscard]] int leader_above(std::uint32_t host) const;
   [[nodiscard]] int leader() const { return leaders_[host_of(request_.rank)]; }
   Status send_all(std::span<const std::byte> bytes);
   void give_up(const Status& why);
+  // What the rendezvous says about this error within a while, or the error.
+  [[nodiscard]] Status hear_why(const Status& error);
   // If this process serves the rendezvous, it may end as soon as it hears of a failure; so the others are told first.
   void wait_for_own_server();
+
+  // Ranks that wait at this one (joiner_tree.cpp).
+  [[nodiscard]] bool is_open_to_children() const;
+  void poll_tree(std::vector<pollfd>& fds) const;
+  [[nodiscard]] Result<int> serve_tree(std::span<const pollfd> fds);
+  void hear_guest(Guest& guest);
+  [[nodiscard]] Status hear_child(Child& child);
+  void say(std::span<const std::byte> words);
+  void flush_up();
+  void pass_down(const wire::Frame& frame);
+  // What children have yet to take, for a while.
+  void flush_down();
+  Status attach();
+  // Whether it waits at parent_ now; else that one has hung up.
+  Result<bool> await_parent();
+  [[nodiscard]] Status lost_parent();
 
   // Sleeps until one of `fds` is ready, or `wake` has come. Warns meanwhile, and ends at the deadline.
   Status wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> wake = {});
@@ -121,9 +165,15 @@ class Joiner {
     if (options_.on_stage) options_.on_stage(stage);
   }
 
+  // How often a rank connects if the rendezvous, or the rank that it is to wait at, hangs up before its answer, and its
+  // first pause between attempts, which doubles each time.
+  static constexpr int kMostVisits = 8;
+  static constexpr std::chrono::milliseconds kFirstPause{1};
   static constexpr std::chrono::milliseconds kRetryConnect{2};  // where a queue of connections is full
   // How long the rendezvous has for its explanation after rank 0 has hung up.
   static constexpr std::chrono::milliseconds kExplanationTime{500};
+  // For a connection to be made at one of several addresses.
+  static constexpr std::chrono::milliseconds kAttempt{2500};
   static constexpr std::size_t kMostFarGuests = 64;  // that have not said who they are
 
   const JoinRequest& request_;
@@ -134,7 +184,8 @@ class Joiner {
   std::optional<Clock::time_point> warn_at_;
   Membership membership_;
 
-  UniqueFd server_;
+  UniqueFd server_;     // the rendezvous, or the rank that this one waits at
+  UniqueFd parent_;     // that rank, until it has told the rendezvous that this one waits there
   bool heard_ = false;  // something came from the rendezvous
   bool told_ = false;   // the error came from the rendezvous, which knows it
   bool has_said_hello_ = false;
@@ -149,6 +200,14 @@ class Joiner {
   UniqueFd leader_listener_;
   std::vector<int> leaders_;  // by host
   std::vector<Guest> guests_;
+  bool serves_far_guests_ = false;  // leaders of other hosts come for their links
+
+  std::optional<wire::Place> place_;  // where this rank, one of many, is to wait
+  bool is_going_ = false;             // there, and server_ is still the rendezvous
+  bool is_attached_ = false;          // it waits at another
+  bool has_lost_parent_ = false;
+  std::vector<Child> children_;
+  std::vector<std::byte> up_;  // what is still to go to server_
 };
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several hosts need: where each rank listens, and the links between rank 0 and the leaders of the other hosts.
+// What several hosts need: where each rank listens, and the links between the leaders of hosts.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -10,13 +10,12 @@
 
 #include "base/system/socket.hpp"
 #include "runtime/bootstrap/joiner.hpp"
+#include "runtime/bootstrap/waiting_tree.hpp"
 #include "runtime/bootstrap/wire.hpp"
 
 namespace tutti {
 
 namespace {
-
-constexpr std::chrono::milliseconds kAttempt{2500};  // for a connection to be made at one of several addresses
 
 // It means something on this host only.
 bool is_link_local(const Address& address) {
@@ -89,48 +88,67 @@ Status Joiner::open_transport() {
                                       wire::kMostEndpointNameBytes)};
 }
 
-// Who says nothing makes room for others.
+// A few in a turn, so that what those say who are there already is read in time.
 Status Joiner::admit_far_guests() {
   for (const Listener& each : membership_.listeners)
-    for (;;) {
+    for (std::size_t i = 0; i < kMostFarGuests / 4; ++i) {
       TUTTI_TRY_ASSIGN(UniqueFd socket, accept_from(each.socket.get()));
       if (!socket.valid()) break;
       watch_silence(socket.get());
-      const auto is_far = [](const Guest& guest) { return guest.is_far; };
-      if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), is_far)) >= kMostFarGuests)
-        guests_.erase(std::find_if(guests_.begin(), guests_.end(), is_far));
+      TUTTI_TRY(drop_a_silent_guest());
       guests_.push_back({.pid = 0, .socket = std::move(socket), .pidfd = {}, .is_far = true});
     }
   return {};
 }
 
-// To one of rank 0's addresses, in turn.
-Status Joiner::begin_link_to_root(UniqueFd& socket, std::size_t attempt) {
-  const std::vector<Address>& addresses = membership_.addresses[0];
-  const Address& address = addresses[attempt % addresses.size()];
-  Status outcome;
-  if (Result<UniqueFd> begun = begin_connect(address); begun.ok()) {
-    socket = std::move(*begun);
-    watch_silence(socket.get());
-    std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {socket.get(), POLLOUT, 0}};
-    const auto until = Clock::now() + kAttempt;
-    while (fds[1].revents == 0 && Clock::now() < until) {
-      TUTTI_TRY(wait(fds, until));
-      if (fds[0].revents != 0) TUTTI_TRY(hear_server());
-    }
-    outcome = fds[1].revents != 0 ? connect_outcome(socket.get()) : Status::from_errno("cannot connect", ETIMEDOUT);
-  } else {
-    outcome = begun.status();
-  }
-  if (outcome.ok()) return {};
-  socket.reset();
-  if (attempt + 1 < 2 * addresses.size()) return pause(kRetryConnect);
-  return outcome.with_context(fmt::format("cannot reach rank 0 at {}", to_text(address)));
+// The longest silent one makes room for another, unless what it says is there by now. Who has shown the token stays.
+Status Joiner::drop_a_silent_guest() {
+  const auto is_silent = [](const Guest& guest) { return guest.is_far && guest.in.size() < wire::kFetchBytes; };
+  if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), is_silent)) < kMostFarGuests) return {};
+  Guest& oldest = *std::find_if(guests_.begin(), guests_.end(), is_silent);
+  if (table_)
+    TUTTI_TRY(serve_guest(oldest));
+  else
+    hear_guest(oldest);
+  if (is_silent(oldest)) oldest.socket.reset();
+  std::erase_if(guests_, [](const Guest& guest) { return !guest.socket.valid(); });
+  return {};
 }
 
-Status Joiner::link_to_root() {
+int Joiner::leader_above(std::uint32_t host) const {
+  return leaders_[(host - 1) / static_cast<std::uint32_t>(kFanOut)];
+}
+
+Status Joiner::connect_to_rank(UniqueFd& socket, int rank, const std::vector<Address>& addresses) {
+  Status outcome;
+  for (std::size_t attempt = 0; attempt < 2 * addresses.size(); ++attempt) {
+    if (attempt > 0) TUTTI_TRY(pause(kRetryConnect));
+    const Address& address = addresses[attempt % addresses.size()];
+    Result<UniqueFd> begun = begin_connect(address);
+    outcome = begun.status();
+    if (begun.ok()) {
+      socket = std::move(*begun);
+      watch_silence(socket.get());
+      std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {socket.get(), POLLOUT, 0}};
+      const auto until = Clock::now() + kAttempt;
+      while (fds[1].revents == 0 && Clock::now() < until) {
+        TUTTI_TRY(wait(fds, until));
+        if (fds[0].revents != 0) TUTTI_TRY(hear_server());
+        if (is_going_ && is_attached_) return {};
+      }
+      outcome = fds[1].revents != 0 ? connect_outcome(socket.get()) : Status::from_errno("cannot connect", ETIMEDOUT);
+      if (outcome.ok()) return {};
+      socket.reset();
+    }
+    outcome = outcome.with_context(fmt::format("cannot reach rank {} at {}", rank, to_text(address)));
+  }
+  return outcome;
+}
+
+Status Joiner::link_to_parent() {
+  const int above = leader_above(host_of(request_.rank));
   UniqueFd socket;
-  for (std::size_t attempt = 0; !socket.valid(); ++attempt) TUTTI_TRY(begin_link_to_root(socket, attempt));
+  TUTTI_TRY(connect_to_rank(socket, above, membership_.addresses[static_cast<std::size_t>(above)]));
   const std::vector<std::byte> fetch =
       wire::encode(wire::Fetch{table_->generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
   // The first message of a new connection always has room.
@@ -141,7 +159,7 @@ Status Joiner::link_to_root() {
     TUTTI_TRY(wait(fds, until));
     if (fds[0].revents != 0) TUTTI_TRY(hear_server());
     if (until && Clock::now() >= *until)
-      return {Code::rank_lost, "rank 0 hung up before the links between hosts were made", 0};
+      return {Code::rank_lost, fmt::format("rank {} hung up before the links between hosts were made", above), above};
     if (fds[1].revents == 0) continue;
     std::array<std::byte, 1> greeting{};
     const SocketTransfer got = receive_some(socket.get(), greeting);
@@ -149,7 +167,7 @@ Status Joiner::link_to_root() {
     if (got.outcome == SocketTransfer::Outcome::done) break;
   }
   membership_.links.peers.push_back(
-      {.rank = 0, .socket = std::move(socket), .pidfd = {}, .is_far = true, .is_parent = true});
+      {.rank = above, .socket = std::move(socket), .pidfd = {}, .is_far = true, .is_parent = true});
   return {};
 }
 

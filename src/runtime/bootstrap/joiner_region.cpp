@@ -43,23 +43,26 @@ Status Joiner::hand_out_region() {
                    shm::make_memory(request_.region_bytes(membership_.host_of, request_.rank).value()));
   const std::uint32_t here = host_of(request_.rank);
   std::size_t others = 0;
-  for (int rank = 0; rank < request_.num_ranks; ++rank) {
-    const bool is_far_leader = request_.rank == 0 && host_of(rank) != here && is_leader(rank);
-    others += (host_of(rank) == here && rank != request_.rank) || is_far_leader ? 1 : 0;
-  }
-  while (membership_.links.peers.size() < others) TUTTI_TRY(serve_guests());
+  for (int rank = 0; rank < request_.num_ranks; ++rank)
+    others += host_of(rank) == here && rank != request_.rank ? 1 : 0;
+  std::size_t below = 0;
+  for (std::uint32_t host = 1; host < leaders_.size(); ++host) below += leader_above(host) == request_.rank ? 1 : 0;
+  serves_far_guests_ = below > 0;
+  // Some have said who they are before this rank knew that they would come.
+  for (Guest& guest : guests_)
+    if (guest.in.size() == wire::kFetchBytes) TUTTI_TRY(take_fetch(guest));
+  while (membership_.links.peers.size() < others + below) TUTTI_TRY(serve_guests());
   std::sort(membership_.links.peers.begin(), membership_.links.peers.end(),
             [](const RankLink& a, const RankLink& b) { return a.rank < b.rank; });
   leader_listener_.reset();
   guests_.clear();
-  return request_.rank == 0 ? Status() : link_to_root();
+  return request_.rank == 0 ? Status() : link_to_parent();
 }
 
 Status Joiner::serve_guests() {
   std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {leader_listener_.get(), POLLIN, 0}};
   // Leaders of other hosts come by way of the network.
-  const bool has_far_guests = request_.rank == 0 && leaders_.size() > 1;
-  if (has_far_guests)
+  if (serves_far_guests_)
     for (const Listener& each : membership_.listeners) fds.push_back({each.socket.get(), POLLIN, 0});
   const std::size_t first = fds.size();
   for (const Guest& guest : guests_) fds.push_back({guest.socket.get(), POLLIN, 0});
@@ -94,15 +97,21 @@ Status Joiner::serve_guest(Guest& guest) {
   // Of a stream the rest may follow.
   const bool may_go_on = got.outcome == SocketTransfer::Outcome::done && guest.is_far;
   if (may_go_on && guest.in.size() < wire::kFetchBytes) return {};
+  return take_fetch(guest);
+}
+
+Status Joiner::take_fetch(Guest& guest) {
   const auto fetch = wire::parse_fetch(guest.in, request_.id.token());
   const auto& peers = membership_.links.peers;
-  const bool is_known =
-      fetch && fetch->generation == table_->generation && fetch->rank != static_cast<std::uint32_t>(request_.rank) &&
-      fetch->rank < static_cast<std::uint32_t>(request_.num_ranks) &&
-      std::none_of(peers.begin(), peers.end(),
-                   [&fetch](const RankLink& link) { return link.rank == static_cast<int>(fetch->rank); });
+  const bool is_known = fetch && !fetch->attaches && fetch->generation == table_->generation &&
+                        fetch->rank != static_cast<std::uint32_t>(request_.rank) &&
+                        fetch->rank < static_cast<std::uint32_t>(request_.num_ranks) &&
+                        std::none_of(peers.begin(), peers.end(), [&fetch](const RankLink& link) {
+                          return link.rank == static_cast<int>(fetch->rank);
+                        });
   const auto belongs_here = [&](int rank) {
-    return guest.is_far ? is_leader(rank) : host_of(rank) == host_of(request_.rank);
+    return guest.is_far ? is_leader(rank) && rank != 0 && leader_above(host_of(rank)) == request_.rank
+                        : host_of(rank) == host_of(request_.rank);
   };
   if (is_known && belongs_here(static_cast<int>(fetch->rank))) return welcome(guest, *fetch);
   guest.socket.reset();
@@ -132,15 +141,7 @@ Status Joiner::connect_to_leader() {
   for (;;) {
     Result<UniqueFd> socket = connect_abstract(table_->ranks[static_cast<std::size_t>(leader())].leader_socket);
     // It listened when it said hello; if it does no longer, then the rendezvous knows why.
-    if (!socket.ok()) {
-      const auto until = Clock::now() + kExplanationTime;
-      std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}};
-      while (Clock::now() < until) {
-        TUTTI_TRY(wait(fds, until));
-        if (fds[0].revents != 0) TUTTI_TRY(hear_server());
-      }
-      return socket.status().with_context(fmt::format("cannot reach rank {}", leader()));
-    }
+    if (!socket.ok()) return hear_why(socket.status().with_context(fmt::format("cannot reach rank {}", leader())));
     if (socket->valid()) {
       TUTTI_TRY_ASSIGN(PeerCredentials who, peer_credentials(socket->get()));
       if (who.uid != geteuid()) {

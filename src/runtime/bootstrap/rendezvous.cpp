@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <map>
 #include <new>
 #include <optional>
 #include <span>
@@ -21,93 +19,23 @@
 
 #include "base/system/socket.hpp"
 #include "base/system/take_fd.hpp"
-#include "runtime/bootstrap/ended_generations.hpp"
-#include "runtime/bootstrap/gathering.hpp"
-#include "runtime/bootstrap/rendezvous_connection.hpp"
-#include "runtime/bootstrap/service_thread.hpp"
-#include "runtime/bootstrap/wire.hpp"
+#include "runtime/bootstrap/rendezvous/state.hpp"
 
 namespace tutti {
 namespace {
 
 // Connections that have not said who they are: of this user, and as many of others.
 constexpr std::size_t kMostStrangers = 128;
+// In the network many hosts' ranks may come at once. From so many strangers on, or ranks on their way to others, the
+// next ones stay in the system's queue for a while, but no longer than that: strangers may never speak.
+constexpr std::size_t kCrowd = 16;
+constexpr std::chrono::milliseconds kCrowdPatience{200};
+constexpr std::chrono::milliseconds kCrowdPause{2};
 constexpr std::size_t kMostReceived = 4096;
-constexpr std::size_t kUsualPolled = 64;
-constexpr std::chrono::milliseconds kProgressEvery{200};  // how often waiting ranks are told who is missing
-constexpr std::chrono::milliseconds kAcceptPause{50};     // where descriptors have run out
-constexpr std::chrono::seconds kAcceptPatience{1};        // how long they may have run out before that is an error
-constexpr std::chrono::milliseconds kFarewell{200};       // for ranks late to a failure, before this process ends
+constexpr std::chrono::milliseconds kAcceptPause{50};  // where descriptors have run out
+constexpr std::chrono::seconds kAcceptPatience{1};     // how long they may have run out before that is an error
 
 }  // namespace
-
-// What the thread works on. Everything but `stopping`, `arrived` and `finished` is its own once it runs.
-struct RendezvousServer::State {
-  using Connection = RendezvousConnection;
-  struct OpenGeneration {
-    Gathering gathering;
-    bool progress_due = false;
-  };
-
-  State(UniqueId the_id, UniqueFd the_listener, const RendezvousOptions& the_options)
-      : id(the_id), options(the_options), listener(std::move(the_listener)) {
-    polled.reserve(kUsualPolled);
-  }
-
-  void run(int wake_fd);
-  // What there is to do until the next sleep ends; false once all is done.
-  bool serve_once(int wake_fd);
-  // Tells every waiting rank, and hangs up on the others. Allocates no memory.
-  void fail_for_memory() noexcept;
-  void prepare_poll(int wake_fd);
-  [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
-  void accept_all();
-  // So that there is room for one more of the kind.
-  void drop_a_stranger(bool is_foreign);
-  // Whether to try again at once.
-  bool make_room(const Status& shortage);
-  void receive(Connection& connection);
-  void greet(Connection& connection);
-  void admit(Connection& connection, wire::Hello hello);
-  void obey_frames(Connection& connection);
-  void hung_up(Connection& connection);
-  void end_generation(std::uint64_t generation, const Status& outcome);
-  // Tells a rank that has come too late for it.
-  void tell_late(Connection& connection, EndedGeneration& earlier);
-  void release_held(std::uint64_t generation);
-  void push_progress();
-  void expire_and_sweep();
-  // Asked to end, and nobody is left who is to hear why a generation failed.
-  [[nodiscard]] bool is_over();
-  [[nodiscard]] bool is_done() const {
-    return options.most_generations != 0 && finished.load(std::memory_order_relaxed) >= options.most_generations;
-  }
-
-  const UniqueId id;
-  const RendezvousOptions options;
-  std::atomic<bool> stopping{false};
-  std::atomic<std::uint64_t> arrived{0};
-  std::atomic<std::uint64_t> finished{0};
-
-  UniqueFd listener;
-  UniqueFd spare;  // given up so that a rank can come in and be told
-  Clock::time_point now = Clock::now();
-  Clock::time_point accept_from_then = now;
-  std::optional<Clock::time_point> short_since;    // of descriptors
-  std::optional<Clock::time_point> failure_until;  // a generation has failed; who is late hears it until then
-  std::optional<Clock::time_point> farewell_until;
-  std::optional<Clock::time_point> next_progress;
-  std::vector<Connection> connections;
-  std::vector<pollfd> polled;  // wake, listener, then one for each connection
-  std::map<std::uint64_t, OpenGeneration> open;
-  EndedGenerations ended;
-  const Status no_memory{Code::system,
-                         fmt::format("process {}, which serves the rendezvous, has no memory left", getpid())};
-  const std::shared_ptr<const std::vector<std::byte>> no_memory_words =
-      std::make_shared<const std::vector<std::byte>>(wire::encode(wire::FrameType::failed, no_memory));
-
-  std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
-};
 
 void RendezvousServer::State::run(int wake_fd) {
   while (!is_over()) {
@@ -150,7 +78,7 @@ void RendezvousServer::State::fail_for_memory() noexcept {
   const auto fail = [this](std::uint64_t generation) {
     if (ended.find(generation) != nullptr) return;
     finished.fetch_add(1, std::memory_order_relaxed);
-    ended.add({generation, no_memory, kMostRanksOnHost});
+    ended.add({generation, no_memory, kMostRanks});
     failure_until = now + RendezvousConnection::kClosingTime;
   };
   for (const auto& [generation, entry] : open) fail(generation);
@@ -198,6 +126,10 @@ std::optional<Clock::time_point> RendezvousServer::State::next_deadline() const 
 
 void RendezvousServer::State::accept_all() {
   for (std::size_t i = 0; i < kMostStrangers; ++i) {
+    if (is_crowded()) {
+      accept_from_then = now + kCrowdPause;
+      return;
+    }
     Result<UniqueFd> socket = accept_from(listener.get());
     if (!socket.ok()) {
       if (make_room(socket.status())) continue;
@@ -217,6 +149,23 @@ void RendezvousServer::State::accept_all() {
     connection.deadline = now + to_chrono(options.hello_deadline);
     connections.push_back(std::move(connection));
   }
+}
+
+bool RendezvousServer::State::is_crowded() {
+  if (id.address().family == Address::Family::local) return false;
+  const auto num_of = [this](auto condition) {
+    return static_cast<std::size_t>(std::count_if(connections.begin(), connections.end(), condition));
+  };
+  const auto holds_up = [this](const Connection& each) {
+    return each.phase == Connection::Phase::member && each.on_its_way_until && now < *each.on_its_way_until;
+  };
+  if (num_of(holds_up) >= kCrowd) return true;
+  if (num_of([](const Connection& each) { return each.phase == Connection::Phase::stranger; }) < kCrowd) {
+    crowded_since.reset();
+    return false;
+  }
+  if (!crowded_since) crowded_since = now;
+  return now < *crowded_since + kCrowdPatience;
 }
 
 // The longest silent connection, unless its hello is there by now; connections stand in order of arrival. Other users'
@@ -243,8 +192,9 @@ void RendezvousServer::State::drop_a_stranger(bool is_foreign) {
 // connections then make room, and where nobody is in yet the next one, for whom there is the spare descriptor.
 bool RendezvousServer::State::make_room(const Status& shortage) {
   if (!short_since) short_since = now;
-  const bool may_pass = std::any_of(connections.begin(), connections.end(),
-                                    [](const Connection& each) { return each.phase != Connection::Phase::member; });
+  const bool may_pass = std::any_of(connections.begin(), connections.end(), [this](const Connection& each) {
+    return each.phase != Connection::Phase::member || (each.on_its_way_until && now < *each.on_its_way_until);
+  });
   if (may_pass || now < *short_since + kAcceptPatience) return false;
   const Status words = shortage.with_context(
       fmt::format("process {}, which serves the rendezvous, cannot let another rank in", getpid()));
@@ -312,119 +262,6 @@ void RendezvousServer::State::greet(Connection& connection) {
   }
   connection.in.clear();
   admit(connection, std::move(*hello));
-}
-
-void RendezvousServer::State::admit(Connection& connection, wire::Hello hello) {
-  // Its own attempt failed before it had an answer. The generation that the others are at by now is the first that has
-  // not ended.
-  while (hello.is_unsure && ended.find(hello.generation) != nullptr) ++hello.generation;
-  const std::uint64_t generation = hello.generation;
-  arrived.fetch_add(1, std::memory_order_relaxed);
-  connection.phase = Connection::Phase::member;
-  connection.generation = generation;
-  connection.rank = hello.rank;
-  connection.pid = hello.pid;
-  if (EndedGeneration* const earlier = ended.find(generation)) return tell_late(connection, *earlier);
-  OpenGeneration& entry = open[generation];
-  const Status admitted = entry.gathering.admit(std::move(hello));
-  if (!admitted.ok()) return end_generation(generation, admitted);
-  if (!entry.gathering.all_arrived()) {
-    entry.progress_due = true;
-    if (!next_progress) next_progress = now;
-    return;
-  }
-  entry.progress_due = true;
-  if (!next_progress) next_progress = now + kProgressEvery;
-  const std::vector<std::byte> table = wire::encode(entry.gathering.table());
-  for (Connection& member : connections) {
-    if (member.phase == Connection::Phase::member && member.generation == generation) member.send(table);
-  }
-}
-
-void RendezvousServer::State::obey_frames(Connection& connection) {
-  while (connection.phase == Connection::Phase::member) {
-    Result<std::optional<wire::Frame>> taken = wire::take_frame(connection.in);
-    if (!taken.ok()) return end_generation(connection.generation, taken.status());
-    if (!taken->has_value()) return;
-    const wire::Frame& frame = **taken;
-    if (frame.type == wire::FrameType::give_up) {
-      return end_generation(connection.generation, wire::parse_error(frame));
-    }
-    Gathering& gathering = open.at(connection.generation).gathering;
-    if (frame.type != wire::FrameType::ready || !gathering.all_arrived()) {
-      return end_generation(connection.generation, {Code::internal, "a rank spoke out of turn during the rendezvous"});
-    }
-    gathering.mark_ready(connection.rank);
-    if (gathering.all_ready()) return end_generation(connection.generation, {});
-    open.at(connection.generation).progress_due = true;
-    if (!next_progress) next_progress = now + kProgressEvery;
-  }
-}
-
-void RendezvousServer::State::hung_up(Connection& connection) {
-  const bool member = connection.phase == Connection::Phase::member;
-  connection.phase = Connection::Phase::gone;
-  if (!member) return;
-  end_generation(connection.generation, open.at(connection.generation).gathering.lost(connection.rank));
-}
-
-// Every member of it has the same answer; who comes later gets it too.
-void RendezvousServer::State::end_generation(std::uint64_t generation, const Status& outcome) {
-  const auto last_words = std::make_shared<const std::vector<std::byte>>(
-      outcome.ok() ? wire::encode(wire::FrameType::complete) : wire::encode(wire::FrameType::failed, outcome));
-  const auto is_member = [generation](const Connection& each) {
-    return each.phase == Connection::Phase::member && each.generation == generation;
-  };
-  const Gathering& gathering = open.at(generation).gathering;
-  const auto present = static_cast<int>(std::count_if(connections.begin(), connections.end(), is_member));
-  const int missing = gathering.all_arrived() ? 0 : gathering.num_ranks() - present;
-  const bool may_hold = !outcome.ok() && missing > 0;
-  finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
-  ended.add({generation, outcome, missing});
-  for (Connection& connection : connections) {
-    if (is_member(connection) && connection.pid != getpid()) connection.close_after(*last_words, now);
-  }
-  // Ranks of this process last: once they know, it may end, and this thread with it. They hear of a failure once the
-  // late ranks have, or after a short wait.
-  for (Connection& connection : connections) {
-    if (!is_member(connection)) continue;
-    if (may_hold)
-      connection.hold(last_words, now + kFarewell);
-    else
-      connection.close_after(*last_words, now);
-  }
-  if (may_hold) failure_until = now + RendezvousConnection::kClosingTime;
-  open.erase(generation);
-}
-
-void RendezvousServer::State::tell_late(Connection& connection, EndedGeneration& earlier) {
-  const Status late(Code::invalid_usage, "all ranks of this communicator have already joined");
-  const auto words = std::make_shared<const std::vector<std::byte>>(
-      wire::encode(wire::FrameType::failed, earlier.outcome.ok() ? late : earlier.outcome));
-  if (earlier.missing > 0) --earlier.missing;
-  if (earlier.missing > 0 && connection.pid == getpid()) return connection.hold(words, now + kFarewell);
-  connection.close_after(*words, now);
-  if (earlier.missing == 0) release_held(earlier.generation);
-}
-
-void RendezvousServer::State::release_held(std::uint64_t generation) {
-  for (Connection& connection : connections)
-    if (connection.phase == Connection::Phase::held && connection.generation == generation) connection.release(now);
-}
-
-void RendezvousServer::State::push_progress() {
-  if (!next_progress || now < *next_progress) return;
-  next_progress.reset();
-  for (auto& [generation, entry] : open) {
-    if (!std::exchange(entry.progress_due, false)) continue;
-    next_progress = now + kProgressEvery;  // not again before then
-    const std::vector<std::byte> words = wire::encode(wire::FrameType::progress, entry.gathering.progress());
-    for (Connection& connection : connections) {
-      const bool member = connection.phase == Connection::Phase::member && connection.generation == generation;
-      // Who has not taken the last news needs no more of them.
-      if (member && connection.out.empty()) connection.send(words);
-    }
-  }
 }
 
 void RendezvousServer::State::expire_and_sweep() {

@@ -4,10 +4,11 @@
 // connected: a rank that ends before that is named to the others.
 //
 // It serves one id and, one after another or at once, any number of its generations (bootstrap.hpp). Who does not know
-// the token gets no answer. A client that is slow, talks garbage or says nothing is dropped after a time and holds up
-// nobody; what is kept for clients is bounded. So a rank may be dropped before its hello, and reconnects. Other users'
-// connections never displace this user's. The object owns the thread: the destructor ends it and hangs up on all who
-// still wait. All members are thread-safe.
+// the token gets no answer. A client that is slow, talks garbage or says nothing is dropped after a time, and a crowd
+// of such holds up others for a fifth of a second. What is kept for clients is bounded, but for ranks on their way to
+// others that are stopped. So a rank may be dropped before its hello, and reconnects. Other users' connections never
+// displace this user's. Of many ranks most wait at other ranks instead (waiting_tree.hpp). The object owns the thread:
+// the destructor ends it and hangs up on all who still wait. All members are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ namespace tutti {
 
 // More ranks than this on one host are a mistake.
 inline constexpr int kMostRanksOnHost = 1024;
+// On several hosts. What each rank keeps for every other one is then some 10 MB (docs/design/hosts.md).
+inline constexpr int kMostRanks = 65536;
 
 struct RendezvousOptions {
   // Where to listen; port 0 takes a free one. Nothing: at a local address of its own.

@@ -15,6 +15,9 @@ namespace {
 constexpr std::array<std::uint8_t, kMagicBytes> kMagic = {'T', 'u', 't', 't', 'i', 'R', 'v', 0x1a};
 constexpr std::size_t kFrameHeaderBytes = 5;
 constexpr std::size_t kMostErrorWords = 4096;
+constexpr std::size_t kLeastRowBytes = 17;                   // of a table
+constexpr std::size_t kLargeFrame = 1 << 15;                 // copying it costs more than the memory for the next one
+constexpr std::uint32_t kAttaches = std::uint32_t{1} << 31;  // beside a fetch's rank
 
 class Writer {
  public:
@@ -36,6 +39,7 @@ class Writer {
       raw(std::as_bytes(std::span(each.bytes)));
     }
   }
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
@@ -104,6 +108,7 @@ Status malformed(std::string_view what) {
 
 std::vector<std::byte> frame(FrameType type, std::span<const std::byte> body) {
   Writer writer;
+  writer.reserve(kFrameHeaderBytes + body.size());
   writer.number(static_cast<std::uint8_t>(type));
   writer.number(static_cast<std::uint32_t>(body.size()));
   writer.raw(body);
@@ -207,13 +212,32 @@ std::vector<std::byte> encode(const Table& table) {
   return frame(FrameType::table, body.take());
 }
 
-std::vector<std::byte> encode(FrameType type, const Status& error) {
+std::vector<std::byte> encode(FrameType type, const Status& error) { return frame(type, encode_body(error)); }
+
+std::vector<std::byte> encode_body(const Status& error) {
   Writer body;
   body.number(static_cast<std::uint8_t>(error.code()));
   body.number(static_cast<std::uint32_t>(error.rank()));
   body.words(error.to_string().substr(0, kMostErrorWords));
+  return body.take();
+}
+
+std::vector<std::byte> encode_rank(FrameType type, int rank) {
+  Writer body;
+  body.number(static_cast<std::uint32_t>(rank));
   return frame(type, body.take());
 }
+
+std::vector<std::byte> encode(const Place& place) {
+  Writer body;
+  body.number(place.generation);
+  body.number(static_cast<std::uint32_t>(place.rank));
+  body.number(static_cast<std::uint32_t>(place.pid));
+  body.addresses(place.addresses);
+  return frame(FrameType::go_to, body.take());
+}
+
+std::vector<std::byte> encode(const Frame& whole) { return frame(whole.type, whole.body); }
 
 Result<std::optional<Frame>> take_frame(std::vector<std::byte>& buffer) {
   if (buffer.size() < kFrameHeaderBytes) return std::optional<Frame>();
@@ -221,9 +245,19 @@ Result<std::optional<Frame>> take_frame(std::vector<std::byte>& buffer) {
   const auto type = reader.number<std::uint8_t>();
   const auto length = reader.number<std::uint32_t>();
   const bool known =
-      type >= static_cast<std::uint8_t>(FrameType::progress) && type <= static_cast<std::uint8_t>(FrameType::give_up);
-  if (!known || length > kMostFrameBytes) return malformed("frame");
-  if (reader.left() < length) return std::optional<Frame>();
+      type >= static_cast<std::uint8_t>(FrameType::progress) && type <= static_cast<std::uint8_t>(FrameType::gone);
+  const bool is_table = type == static_cast<std::uint8_t>(FrameType::table);
+  if (!known || length > (is_table ? kMostTableBytes : kMostFrameBytes)) return malformed("frame");
+  if (reader.left() < length) {
+    // Memory that nothing is written to is none yet.
+    buffer.reserve(kFrameHeaderBytes + length);
+    return std::optional<Frame>();
+  }
+  if (reader.left() == length && length >= kLargeFrame) {
+    Frame frame{static_cast<FrameType>(type), std::exchange(buffer, {})};
+    frame.body.erase(frame.body.begin(), frame.body.begin() + static_cast<std::ptrdiff_t>(kFrameHeaderBytes));
+    return std::optional<Frame>(std::move(frame));
+  }
   const auto body = reader.raw(length);
   Frame frame{static_cast<FrameType>(type), {body.begin(), body.end()}};
   buffer.erase(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(kFrameHeaderBytes + length));
@@ -242,6 +276,7 @@ Result<Table> parse_table(const Frame& frame) {
   table.generation = reader.number<std::uint64_t>();
   const auto count = reader.number<std::uint32_t>();
   // No more is made room for than has come.
+  table.ranks.reserve(std::min<std::size_t>(count, reader.left() / kLeastRowBytes));
   for (std::uint32_t i = 0; i < count && reader.good(); ++i) {
     TableRow row;
     row.host = reader.number<std::uint32_t>();
@@ -254,6 +289,24 @@ Result<Table> parse_table(const Frame& frame) {
   }
   if (!reader.good_and_all_read()) return malformed("table");
   return table;
+}
+
+Result<Place> parse_place(const Frame& frame) {
+  Reader reader(frame.body);
+  Place place;
+  place.generation = reader.number<std::uint64_t>();
+  place.rank = static_cast<int>(std::min<std::uint32_t>(reader.number<std::uint32_t>(), kAttaches - 1));
+  place.pid = static_cast<pid_t>(reader.number<std::uint32_t>());
+  place.addresses = reader.addresses();
+  if (!reader.good_and_all_read()) return malformed("place");
+  return place;
+}
+
+std::optional<int> parse_rank(const Frame& frame) {
+  Reader reader(frame.body);
+  const auto rank = reader.number<std::uint32_t>();
+  if (!reader.good_and_all_read() || rank >= kAttaches) return std::nullopt;
+  return static_cast<int>(rank);
 }
 
 Status parse_error(const Frame& frame) {
@@ -270,7 +323,7 @@ std::vector<std::byte> encode(const Fetch& fetch, const Token& token) {
   Writer writer;
   writer.raw(token);
   writer.number(fetch.generation);
-  writer.number(fetch.rank);
+  writer.number(fetch.rank | (fetch.attaches ? kAttaches : 0));
   return writer.take();
 }
 
@@ -279,7 +332,9 @@ std::optional<Fetch> parse_fetch(std::span<const std::byte> bytes, const Token& 
   Reader reader(bytes.subspan(kTokenBytes));
   Fetch fetch;
   fetch.generation = reader.number<std::uint64_t>();
-  fetch.rank = reader.number<std::uint32_t>();
+  const auto rank = reader.number<std::uint32_t>();
+  fetch.rank = rank & ~kAttaches;
+  fetch.attaches = (rank & kAttaches) != 0;
   return fetch;
 }
 

@@ -23,12 +23,13 @@
 
 namespace tutti::wire {
 
-inline constexpr std::uint32_t kVersion = 6;
+inline constexpr std::uint32_t kVersion = 7;
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kPrefixBytes = 64;
 inline constexpr std::size_t kMostHelloBytes = 32 << 10;
 inline constexpr std::size_t kMostConfigurationBytes = 16 << 10;
 inline constexpr std::size_t kMostFrameBytes = 1 << 20;
+inline constexpr std::size_t kMostTableBytes = 64 << 20;
 inline constexpr std::size_t kMostAddresses = 16;  // of one rank
 inline constexpr std::size_t kMostEndpointNameBytes = 512;
 
@@ -72,6 +73,11 @@ enum class FrameType : std::uint8_t {
   complete = 4,  // to a rank: all are ready
   ready = 5,     // from a rank: it has its region and links
   give_up = 6,   // from a rank: it cannot go on, and why
+  go_to = 7,     // to one of many ranks: where it is to wait
+  // From a rank at which others wait, each about one of them or of those behind it:
+  attached = 8,     // it waits there now; to a rank: so it has said, and the rendezvous hangs up
+  ready_below = 9,  // it is ready
+  gone = 10,        // its connection has ended
 };
 
 struct Frame {
@@ -90,6 +96,15 @@ struct TableRow {
   bool operator==(const TableRow&) const = default;
 };
 
+// Where a rank is to wait: at another, which passes on what both sides say, or where it is.
+struct Place {
+  std::uint64_t generation = 0;  // where that is another than the rank has said, the rank was unsure
+  int rank = 0;
+  pid_t pid = 0;
+  // Of the other; empty: at the rendezvous.
+  std::vector<Address> addresses{};
+};
+
 struct Table {
   std::uint64_t generation = 0;  // where that is another than a rank has said, the rank was unsure
   std::vector<TableRow> ranks;
@@ -98,19 +113,27 @@ struct Table {
 [[nodiscard]] std::vector<std::byte> encode(FrameType type, std::string_view words = {});
 [[nodiscard]] std::vector<std::byte> encode(const Table& table);
 [[nodiscard]] std::vector<std::byte> encode(FrameType type, const Status& error);  // failed, give_up
+[[nodiscard]] std::vector<std::byte> encode_body(const Status& error);             // of these
+[[nodiscard]] std::vector<std::byte> encode_rank(FrameType type, int rank);        // attached, ready_below, gone
+[[nodiscard]] std::vector<std::byte> encode(const Place& place);                   // go_to
+[[nodiscard]] std::vector<std::byte> encode(const Frame& frame);                   // as it came
 
 // Takes the first frame off `buffer`; nothing while it is incomplete; an error where no frame looks like that.
 [[nodiscard]] Result<std::optional<Frame>> take_frame(std::vector<std::byte>& buffer);
 [[nodiscard]] std::string parse_words(const Frame& frame);
 [[nodiscard]] Result<Table> parse_table(const Frame& frame);
+[[nodiscard]] Result<Place> parse_place(const Frame& frame);
+// Of a frame of encode_rank().
+[[nodiscard]] std::optional<int> parse_rank(const Frame& frame);
 // The error that a frame failed or give_up carries.
 [[nodiscard]] Status parse_error(const Frame& frame);
 
-// What a rank says to the first rank of its host when it fetches the region, and what the first rank of a host says to
-// rank 0 when it makes its link to it.
+// What a rank says to the first rank of its host when it fetches the region; what the first rank of a host says to that
+// of another when it makes its link to it; and what a rank says to the one that it is to wait at.
 struct Fetch {
   std::uint64_t generation = 0;
   std::uint32_t rank = 0;
+  bool attaches = false;  // it is to wait there
 };
 inline constexpr std::size_t kFetchBytes = kTokenBytes + 12;
 [[nodiscard]] std::vector<std::byte> encode(const Fetch& fetch, const Token& token);

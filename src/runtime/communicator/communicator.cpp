@@ -167,10 +167,7 @@ Status Communicator::watch_over(Links links) {
            [shared](int which, std::uint64_t operations) {
              const auto who = static_cast<std::uint32_t>(which);
              // What is here of a rank of another host is what it has said.
-             if (!shared->is_here(who)) {
-               shared->call(who).operation.store(operations, std::memory_order_relaxed);
-               shared->call(who).presence.store(shm::Presence::left, std::memory_order_release);
-             }
+             if (!shared->is_here(who)) shared->note_left(who, operations);
              shared->wake_all();
            },
        .on_abort = mark(Code::aborted),
@@ -251,7 +248,8 @@ Status Communicator::arrive() {
   first.wake_others();
   const shm::WaitEnd end = first.until([this] {
     for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
-      if (region_->call(peer).presence.load(std::memory_order_acquire) == shm::Presence::none) return false;
+      if (region_->is_here(peer) && region_->call(peer).presence.load(std::memory_order_acquire) == shm::Presence::none)
+        return false;
     return true;
   });
   if (end != shm::WaitEnd::ready)
@@ -295,7 +293,8 @@ shm::WaitPolicy Communicator::wait_policy() const {
   bool all_have_membarrier = true;
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
     all_have_membarrier =
-        all_have_membarrier && region_->call(peer).has_membarrier.load(std::memory_order_relaxed) != 0;
+        all_have_membarrier &&
+        (!region_->is_here(peer) || region_->call(peer).has_membarrier.load(std::memory_order_relaxed) != 0);
   if (all_have_membarrier) policy.longest_sleep = shm::kLongestSleep;
   if (settings_.spin) policy.spin = *settings_.spin;
   if (settings_.yield) policy.yield = *settings_.yield;
@@ -383,7 +382,7 @@ void Communicator::give_up_split(std::uint64_t number) const {
 }
 
 bool Communicator::has_given_up_split(std::uint32_t rank, std::uint64_t number) const {
-  return region_->call(rank).failed_split.load(std::memory_order_acquire) == number;
+  return region_->is_here(rank) && region_->call(rank).failed_split.load(std::memory_order_acquire) == number;
 }
 
 Communicator::~Communicator() {

@@ -209,7 +209,9 @@ class Communicator final : private Work {
   void give_up_split(std::uint64_t number) const;
   // Publishes why this rank cannot take part in a call that the others wait in. Comes before the refusal itself.
   void say_why_not(std::string_view why) const { region_->reason(rank_).set(why); }
-  [[nodiscard]] std::string reason_of(std::uint32_t rank) const { return region_->reason(rank).get(); }
+  [[nodiscard]] std::string reason_of(std::uint32_t rank) const {
+    return region_->is_here(rank) ? region_->reason(rank).get() : "that rank's own error says why";
+  }
   [[nodiscard]] bool has_given_up_split(std::uint32_t rank, std::uint64_t number) const;
   // For agreement outside of its calls (shrink.hpp).
   [[nodiscard]] const shm::Region& region() const { return *region_; }

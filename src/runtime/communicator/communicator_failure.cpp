@@ -41,6 +41,9 @@ std::string Communicator::describe(std::uint64_t word) const {
   if (is_made && custom_.size() * CallDescription::num_roots(call.collective, num_ranks_) <= CallDescription::kSubjects)
     text += fmt::format(" (operator {})", OperatorHandle::kFirstCustom + call.made(num_ranks_));
   if (facts.has_root) text += fmt::format(", root {}", call.root(num_ranks_));
+  // Of one description.
+  if (facts.has_root && call.root(num_ranks_) + CallDescription::kSubjects < num_ranks_)
+    text += fmt::format(" or one {} apart", CallDescription::kSubjects);
   constexpr std::string_view kReach[] = {"", ", in symmetric memory", ", attached", ""};
   text += kReach[static_cast<std::size_t>(call.reach)];
   if (facts.varies && call.algorithm == kNotChosenYet) return text;
@@ -114,9 +117,7 @@ Lateness Communicator::late(std::chrono::nanoseconds waited) const {
 std::optional<std::uint32_t> Communicator::deserter() const {
   const std::uint64_t operation = region_->call(rank_).operation.load(std::memory_order_relaxed);
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer) {
-    const shm::CallLine& line = region_->call(peer);
-    if (line.presence.load(std::memory_order_acquire) != shm::Presence::left) continue;
-    if (line.operation.load(std::memory_order_acquire) < operation) return peer;
+    if (region_->has_left(peer) && region_->operations_of_left(peer) < operation) return peer;
   }
   const Transfer* const transfer = pairs_ ? pairs_->deserted() : nullptr;
   return transfer != nullptr ? std::optional(transfer->peer) : std::nullopt;
@@ -199,7 +200,8 @@ void Communicator::await_stores() const {
   // Partner of Executor::store_attached().
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
-    while (peer != rank_ && region_->call(peer).is_storing.load(std::memory_order_seq_cst) != 0 &&
+    while (peer != rank_ && region_->is_here(peer) &&
+           region_->call(peer).is_storing.load(std::memory_order_seq_cst) != 0 &&
            std::chrono::steady_clock::now() < end)
       std::this_thread::yield();
 }

@@ -20,6 +20,7 @@ namespace {
 // How long a broken connection may stay so, where the user sets no other limit.
 constexpr std::chrono::seconds kRestoreWithin{10};
 constexpr std::chrono::milliseconds kBetweenQuestions{20};
+constexpr std::uint32_t kMostThatMeet = 256;  // after the rendezvous
 // How long a rank that leaves waits for others to take what it has sent them.
 constexpr std::chrono::seconds kPatienceWithDelivery{30};
 
@@ -92,7 +93,9 @@ Status Communicator::drive_endpoint() {
 Status Communicator::agree_between_hosts() {
   host_rules_ = rules_between_hosts(profile_);
   selector_.decide_between_hosts_by(host_rules_, hosts_.count(), hosts_.sizes());
-  return meet(OwnCall::making);
+  // All are there: the rendezvous has said so. To meet once more opens the connections that collectives are likely to
+  // use, which many ranks may never do.
+  return num_ranks_ <= kMostThatMeet ? meet(OwnCall::making) : Status();
 }
 
 void Communicator::break_all(const shm::Breakage& why) {
@@ -106,7 +109,7 @@ void Communicator::notice_unreachable() {
   if (endpoint_ == nullptr || !endpoint_->unreachable()) return;
   const transport::Unreachable& lost = *endpoint_->unreachable();
   // Who has left in order is not lost.
-  if (has_left(*region_, lost.rank)) return endpoint_->forget_unreachable();
+  if (region_->has_left(lost.rank)) return endpoint_->forget_unreachable();
   break_all({Code::rank_lost, lost.rank, fmt::format("rank {} was lost: {}", lost.rank, lost.words)});
 }
 

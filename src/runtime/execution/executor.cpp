@@ -46,8 +46,9 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
 bool Executor::everyone_finished(std::uint64_t count) {
   if (known_finished_ >= count) return true;
   std::uint64_t least = ~std::uint64_t{0};
+  const bool has_hosts = region_.shape().has_hosts();
   for (std::uint32_t peer = 0; peer < region_.shape().num_ranks; ++peer) {
-    if (peer == rank_) continue;
+    if (peer == rank_ || (has_hosts && !region_.is_here(peer))) continue;
     // Acquire: partner of finish_rounds().
     least = std::min(least, region_.finished(peer).value.load(std::memory_order_acquire));
   }

@@ -93,7 +93,7 @@ void Machine::check(std::uint32_t rank, std::uint64_t theirs) {
 const std::byte* Machine::source(const Endpoint& end) {
   switch (end.place) {
     case Place::local: return local(end.slice);
-    case Place::message: return executor_.messages_.receivers[end.rank].data(message_bytes_);
+    case Place::message: return executor_.messages_.receiver(end.rank).data(message_bytes_);
     case Place::remote:
     case Place::multicast: return remote(end);  // no plan has multicast (plan.cpp)
   }
@@ -103,7 +103,7 @@ const std::byte* Machine::source(const Endpoint& end) {
 std::byte* Machine::destination(const Endpoint& end) {
   switch (end.place) {
     case Place::local: return local(end.slice);
-    case Place::message: return executor_.messages_.senders[end.rank].slot(message_bytes_);
+    case Place::message: return executor_.messages_.sender(end.rank).slot(message_bytes_);
     case Place::remote:
     case Place::multicast: return remote(end);
   }
@@ -184,7 +184,7 @@ void Machine::check_posts(const Step& wait) {
 void Machine::combine(const Step& step) {
   for (const Endpoint& end : step.sources) {
     if (end.place == Place::message && !is_skipped())
-      check(end.rank, executor_.messages_.receivers[end.rank].description());
+      check(end.rank, executor_.messages_.receiver(end.rank).description());
     if (end.place == Place::remote) check_post(end);
   }
   for (const Endpoint& end : step.destinations)
@@ -203,7 +203,7 @@ void Machine::combine(const Step& step) {
 
 void Machine::publish(const Endpoint& end) {
   if (mismatched_ || is_skipped()) return;
-  executor_.messages_.senders[end.rank].publish(call_.description);
+  executor_.messages_.sender(end.rank).publish(call_.description);
   executor_.waiter_.wake_others();
 }
 

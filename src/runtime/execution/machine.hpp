@@ -21,10 +21,10 @@ class Machine {
   }
 
   [[nodiscard]] bool has_message(const Endpoint& end) const {
-    return is_skipped() || executor_.messages_.receivers[end.rank].has_message();
+    return is_skipped() || executor_.messages_.receiver(end.rank).has_message();
   }
   [[nodiscard]] bool has_credit(const Endpoint& end) {
-    return is_skipped() || executor_.messages_.senders[end.rank].has_credit();
+    return is_skipped() || executor_.messages_.sender(end.rank).has_credit();
   }
   [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post) {
     return executor_.has_posted(rank, call_.post_value(round_, post));
@@ -37,7 +37,7 @@ class Machine {
   void check_posts(const Step& wait);
   void take(const Endpoint& end) {
     if (mismatched_ || is_skipped()) return;
-    executor_.messages_.receivers[end.rank].take();
+    executor_.messages_.receiver(end.rank).take();
     executor_.waiter_.wake_others();  // the sender may be asleep for this credit
   }
   void publish(const Endpoint& end);

@@ -17,7 +17,7 @@ constexpr std::size_t kBits = 64;
 constexpr std::size_t kWords = shm::kMaxCores / kBits;
 
 std::uint64_t cores_in(const shm::Region& region, std::uint32_t rank, std::size_t word) {
-  return region.cores(rank, word).load(std::memory_order_relaxed);
+  return region.is_here(rank) ? region.cores(rank, word).load(std::memory_order_relaxed) : 0;
 }
 
 bool have_same(const shm::Region& region, std::uint32_t one, std::uint32_t other) {

@@ -139,12 +139,29 @@ struct FailureWatch::State {
   FailureEvents events;
   LifeSigns signs;
   std::vector<Peer> peers;
-  std::vector<tree::Message> said;  // to the others, with room for all possible messages
-  std::vector<bool> gone;           // by rank: reported as lost or left
-  std::vector<bool> aborted;        // by rank: reported to have aborted
-  bool is_broken = false;           // reported
-  int parent = -1;                  // the rank; -1: this is rank 0
-  bool is_parent = false;           // of others
+  // What has been said to the others, with room for all possible messages, but for words of a few only: what is said
+  // after the first losses ends nothing that is not over.
+  struct Said {
+    tree::MessageKind type{};
+    std::uint8_t words = 0;  // where they stand, from 1; 0: none
+    int rank = 0;
+    std::uint64_t number = 0;
+  };
+  [[nodiscard]] tree::Message message(const Said& each) const {
+    tree::Message message{.type = each.type, .rank = each.rank, .number = each.number};
+    if (each.words == 0) return message;
+    message.length = said_words[each.words - 1U].length;
+    message.text = said_words[each.words - 1U].text;
+    return message;
+  }
+  static constexpr std::size_t kMostWordsKept = 16;
+  std::vector<Said> said;
+  std::vector<tree::Message> said_words;
+  std::vector<bool> gone;     // by rank: reported as lost or left
+  std::vector<bool> aborted;  // by rank: reported to have aborted
+  bool is_broken = false;     // reported
+  int parent = -1;            // the rank; -1: this is rank 0
+  bool is_parent = false;     // of others
   bool parent_is_gone = false;
   bool has_found = false;  // one is enough: it ends everything
   std::vector<pollfd> polled;
@@ -282,7 +299,12 @@ bool FailureWatch::State::report(const tree::Message& message) {
 
 void FailureWatch::State::send_to_others(const tree::Message& message) {
   TUTTI_ASSERT(said.size() < said.capacity(), "of each rank the others are told at most twice, and once of all");
-  said.push_back(message);
+  Said kept{.type = message.type, .rank = message.rank, .number = message.number};
+  if (message.length > 0 && said_words.size() < said_words.capacity()) {
+    said_words.push_back(message);
+    kept.words = static_cast<std::uint8_t>(said_words.size());
+  }
+  said.push_back(kept);
   for (Peer& peer : peers) flush(peer);
 }
 
@@ -299,7 +321,7 @@ void FailureWatch::State::flush(Peer& peer) {
   tree::Packet packet{};
   if (peer.is_open() && !flush_packet(peer)) return;
   for (; peer.is_open() && peer.next < said.size(); ++peer.next) {
-    const tree::Message& message = said[peer.next];
+    const tree::Message message = this->message(said[peer.next]);
     // Who it is about knows it, unless it is about all.
     if (message.type != tree::MessageKind::broken && message.rank == peer.link.rank) continue;
     // Otherwise it is sent, or the peer is gone, which reading will show.
@@ -335,6 +357,7 @@ Result<std::unique_ptr<FailureWatch>> FailureWatch::start(Links links, FailureEv
   }
   const std::size_t most_said = 1 + 2 * static_cast<std::size_t>(state->is_parent ? links.num_ranks : 1);
   state->said.reserve(most_said);
+  state->said_words.reserve(State::kMostWordsKept);
   state->peers.reserve(links.peers.size());
   for (RankLink& link : links.peers) state->peers.emplace_back().link = std::move(link);
   state->polled.reserve(1 + 2 * state->peers.size());

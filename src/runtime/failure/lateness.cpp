@@ -61,7 +61,9 @@ struct Awaited {
   static constexpr std::uint64_t kMostPeer = (std::uint64_t{1} << (kIsSendAt - kPeerAt)) - 1;
 };
 
+// As far as is known, which of ranks on other hosts is nothing.
 bool is_waiting(const shm::Region& region, std::uint32_t rank, std::chrono::nanoseconds silence) {
+  if (!region.is_here(rank)) return false;
   const std::int64_t looked = region.doorbell(rank).looked.load(std::memory_order_relaxed);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   if (Awaited::of(region, rank).call) silence = std::max(silence, kSilenceInOuterCall);
@@ -73,13 +75,12 @@ std::vector<Suspect> find_suspects(const shm::Region& region, std::uint32_t self
   const std::uint64_t operation = region.call(self).operation.load(std::memory_order_acquire);
   std::vector<Suspect> suspects;
   for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer) {
+    if (!region.is_here(peer)) continue;
     const shm::CallLine& line = region.call(peer);
     const shm::Presence presence = line.presence.load(std::memory_order_acquire);
     const std::uint64_t its = line.operation.load(std::memory_order_acquire);
     const bool is_done = operation == 0 ? presence != shm::Presence::none : its > operation;
-    if (peer == self || !region.is_here(peer) || is_done || presence == shm::Presence::left ||
-        is_waiting(region, peer, silence))
-      continue;
+    if (peer == self || is_done || presence == shm::Presence::left || is_waiting(region, peer, silence)) continue;
     suspects.push_back({static_cast<int>(peer), operation > 0 && its == operation, line.process.load()});
   }
   return suspects;
@@ -98,7 +99,8 @@ std::string words_of_waiting(const shm::Region& region, std::uint32_t self) {
   const std::uint64_t operation = region.call(self).operation.load(std::memory_order_acquire);
   std::string words;
   for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
-    if (peer != self && region.call(peer).operation.load(std::memory_order_acquire) < operation &&
+    if (peer != self && region.is_here(peer) &&
+        region.call(peer).operation.load(std::memory_order_acquire) < operation &&
         is_waiting(region, peer, kLongSilence))
       words += (words.empty() ? "" : ", ") + words_of_wait(peer, Awaited::of(region, peer));
   if (!words.empty()) return words;
@@ -151,9 +153,9 @@ Lateness find_late(const shm::Region& region, std::uint32_t self, std::chrono::n
 }
 
 Lateness find_late_partner(const shm::Region& region, std::uint32_t self, std::uint32_t partner, bool knows_processes) {
-  const pid_t process = region.call(partner).process.load();
   const std::string who = fmt::format("rank {} is late", partner);
-  if (knows_processes && is_stopped(process))
+  const pid_t process = knows_processes && region.is_here(partner) ? region.call(partner).process.load() : 0;
+  if (process != 0 && is_stopped(process))
     return {{static_cast<int>(partner)}, fmt::format("{}: process {} is stopped", who, process)};
   if (is_waiting(region, partner, kLongSilence))
     return {{static_cast<int>(partner)}, words_of_chain(region, self, partner)};
@@ -181,13 +183,12 @@ std::string describe(const Transfer& transfer) {
                      elements_in_words(transfer.count, transfer.type), sends ? "to" : "from", transfer.peer);
 }
 
-bool has_left(const shm::Region& region, std::uint32_t rank) {
-  return region.call(rank).presence.load(std::memory_order_acquire) == shm::Presence::left;
-}
+bool has_left(const shm::Region& region, std::uint32_t rank) { return region.has_left(rank); }
 
 std::optional<int> find_lost(const shm::Region& region, std::uint32_t self) {
   for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
-    if (peer != self && region.life(peer).is_lost() && !has_left(region, peer)) return static_cast<int>(peer);
+    if (peer != self && region.is_here(peer) && region.life(peer).is_lost() && !has_left(region, peer))
+      return static_cast<int>(peer);
   return std::nullopt;
 }
 

@@ -62,12 +62,13 @@ struct CallDescription {
   }
 
   // Root and operator in one number. Built-in operators have no part in it, since `op` says which it is, and of those
-  // that were made as many can be told apart as the roots leave room for.
+  // that were made as many can be told apart as the roots leave room for. Roots from kSubjects on look like lower ones.
   [[nodiscard]] static std::uint32_t subject_of(const Invocation& asked, std::uint32_t num_ranks) {
     const std::uint32_t roots = num_roots(asked.collective, num_ranks);
     const bool is_made = facts_of(asked.collective).folds && asked.op.value >= OperatorHandle::kFirstCustom;
-    const std::uint32_t made = is_made ? (asked.op.value - OperatorHandle::kFirstCustom) % (kSubjects / roots) : 0;
-    return made * roots + (roots > 1 ? asked.root : 0);
+    const std::uint32_t made =
+        is_made ? (asked.op.value - OperatorHandle::kFirstCustom) % std::max(1U, kSubjects / roots) : 0;
+    return (made * roots + (roots > 1 ? asked.root : 0)) % kSubjects;
   }
   [[nodiscard]] std::uint32_t root(std::uint32_t num_ranks) const { return subject % num_roots(collective, num_ranks); }
   // The number of the operator among those made, where there are no more than kSubjects / num_roots().

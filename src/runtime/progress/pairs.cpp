@@ -22,7 +22,8 @@ Pairs::Pairs(const shm::Region& region, std::uint32_t rank, const MachineProfile
     : region_(region),
       rank_(rank),
       message_most_(profile.transfers_message_most),
-      stores_(region.shape().num_ranks, SlotStores(stores, profile, 2 * region.shape().message_depth)),
+      new_stores_(stores, profile, 2 * region.shape().message_depth),
+      stores_(region.shape().num_ranks),
       endpoint_(endpoint),
       messages_(region, rank, endpoint, transport::Traffic::program, spread),
       sends_(region.shape().num_ranks),
@@ -80,7 +81,7 @@ std::uint64_t Pairs::most_of_message(const Transfer& transfer) const {
 }
 
 bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
-  MessageSender& sender = messages_.senders[transfer.peer];
+  MessageSender& sender = messages_.sender(transfer.peer);
   const std::uint64_t bytes = transfer.bytes();
   const bool by_address = goes_by_address(transfer);
   if (by_address && transfer.is_announced) return sender.is_drained();
@@ -93,7 +94,7 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
       std::memcpy(sender.slot(sizeof address), &address, sizeof address);
       transfer.moved = bytes;
     } else if (const std::uint64_t length = std::min(most, bytes - transfer.moved); length > 0) {
-      stores_[transfer.peer].copy(sender.slot(length), transfer.data + transfer.moved, length);
+      stores_to(transfer.peer).copy(sender.slot(length), transfer.data + transfer.moved, length);
       transfer.moved += length;
     }
     sender.publish(description);
@@ -106,7 +107,7 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
 }
 
 End Pairs::advance_receive(Transfer& transfer, const shm::Waiter& waiter) {
-  MessageReceiver& receiver = messages_.receivers[transfer.peer];
+  MessageReceiver& receiver = messages_.receiver(transfer.peer);
   const std::uint64_t bytes = transfer.bytes();
   const std::uint64_t most = most_of_message(transfer);
   do {
@@ -158,18 +159,18 @@ void Pairs::append_statistics(std::vector<Statistic>& all) const {
 const Transfer* Pairs::deserted() const {
   for (std::uint32_t peer = 0; peer < sends_.size(); ++peer) {
     // Acquire: what it has sent before it left is there.
-    if (region_.call(peer).presence.load(std::memory_order_acquire) != shm::Presence::left) continue;
+    if (!region_.has_left(peer)) continue;
     // What a rank of another host has sent before it left has come to this one, and may lie behind other messages.
     for (int step = 0; step < kStepsToRead && !region_.is_here(peer); ++step) endpoint_->step();
     if (sends_[peer].first != nullptr) return sends_[peer].first;
-    if (receives_[peer].first != nullptr && !messages_.receivers[peer].has_message()) return receives_[peer].first;
+    if (receives_[peer].first != nullptr && !messages_.receiver(peer).has_message()) return receives_[peer].first;
   }
   return nullptr;
 }
 
 bool Pairs::has_counterpart(const Transfer& transfer) const {
   return (transfer.direction == Transfer::Direction::send ? receives_ : sends_)[rank_].first != nullptr ||
-         (transfer.direction == Transfer::Direction::receive && messages_.receivers[rank_].has_message());
+         (transfer.direction == Transfer::Direction::receive && messages_.receiver(rank_).has_message());
 }
 
 }  // namespace tutti

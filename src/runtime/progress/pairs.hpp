@@ -102,6 +102,11 @@ class Pairs {
   [[nodiscard]] bool goes_by_address(const Transfer& transfer) const {
     return attach_min_ && transfer.bytes() >= *attach_min_;
   }
+  [[nodiscard]] SlotStores& stores_to(std::uint32_t peer) {
+    if (stores_[peer] == nullptr) [[unlikely]]
+      stores_[peer] = std::make_unique<SlotStores>(new_stores_);
+    return *stores_[peer];
+  }
   // Of one message. Alike on both hosts, whatever their profiles say.
   [[nodiscard]] std::uint64_t most_of_message(const Transfer& transfer) const;
   // Whether the transfer is done.
@@ -113,7 +118,8 @@ class Pairs {
   const shm::Region& region_;
   std::uint32_t rank_;
   std::uint64_t message_most_;  // bytes: so few that the receiver copies one message out while the next is copied in
-  std::vector<SlotStores> stores_;  // by rank: some are far
+  SlotStores new_stores_;
+  std::vector<std::unique_ptr<SlotStores>> stores_;  // by rank, since some are far; made at the first message
   std::optional<std::uint64_t> attach_min_;
   transport::Endpoint* endpoint_;
   Messages messages_;

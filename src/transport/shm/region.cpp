@@ -37,14 +37,15 @@ struct Offsets {
   explicit Offsets(const RegionShape& shape) {
     const std::uint64_t ranks = shape.num_local();
     constexpr std::uint64_t kPage = 4096;
-    staging = round_up(kPage + shape.num_ranks * Region::kControlStride, kPage);
+    left = round_up(kPage + shape.num_ranks * Region::kControlStride, kPage);
+    staging = left + (shape.has_hosts() ? round_up(shape.num_ranks * sizeof(std::uint64_t), kPage) : 0);
     staging_stride = shape.num_slots() * shape.staging_room() + kPage + 5 * kPair;
     message_stride = kPair + shape.message_room();
     connection_stride = round_up(kPair + shape.message_depth * message_stride, kPage);
     connections = round_up(staging + ranks * staging_stride, kPage);
     heap = round_up(connections + kNumTraffics * ranks * ranks * connection_stride, kHeapAlignment);
   }
-  std::uint64_t staging, staging_stride, message_stride, connection_stride, connections, heap;
+  std::uint64_t left, staging, staging_stride, message_stride, connection_stride, connections, heap;
 };
 
 }  // namespace
@@ -53,6 +54,7 @@ std::uint64_t region_bytes(const RegionShape& shape) { return Offsets(shape).hea
 
 Region::Region(UniqueFd memory, const RegionShape& shape) : memory_(std::move(memory)), shape_(shape) {
   const Offsets offsets(shape);
+  left_ = offsets.left;
   staging_ = offsets.staging;
   staging_stride_ = offsets.staging_stride;
   connections_ = offsets.connections;
@@ -116,13 +118,7 @@ Result<std::unique_ptr<Region>> Region::map(UniqueFd memory, const RegionShape& 
   if (!region.ok() || !shape.has_hosts()) return region;
   (*region)->places_.resize(shape.num_ranks, kElsewhere);
   for (std::uint32_t place = 0; place < here.size(); ++place) (*region)->places_[here[place]] = place;
-  // Every rank of this host does this, before any of the communicator can leave.
-  for (std::uint32_t rank = 0; rank < shape.num_ranks; ++rank) {
-    if ((*region)->is_here(rank)) continue;
-    (*region)->finished(rank).value.store(~std::uint64_t{0}, std::memory_order_relaxed);
-    (*region)->call(rank).has_membarrier.store(1, std::memory_order_relaxed);
-    (*region)->call(rank).presence.store(Presence::here, std::memory_order_release);
-  }
+  (*region)->here_ = here;
   return region;
 }
 
@@ -166,8 +162,11 @@ void Region::break_with(const Breakage& why) const {
 }
 
 void Region::wake_all() const {
-  for (std::uint32_t rank = 0; rank < shape_.num_ranks; ++rank)
+  const auto num_here = static_cast<std::uint32_t>(places_.empty() ? shape_.num_ranks : here_.size());
+  for (std::uint32_t i = 0; i < num_here; ++i) {
+    const std::uint32_t rank = places_.empty() ? i : here_[i];
     if (doorbell(rank).asleep.load(std::memory_order_relaxed) != 0) wake(rank);
+  }
 }
 
 void Region::wake(std::uint32_t rank) const {

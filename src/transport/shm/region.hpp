@@ -2,8 +2,9 @@
 // The memory that the ranks of one communicator share on a host: lines, staging slots, message slots, and behind them
 // the symmetric heap. It is a memfd: it has no name and is gone with the last process that maps it.
 //
-// Where ranks of the communicator are on other hosts, they have lines here as well, which say what is known of them,
-// but no slots and no connections.
+// Ranks of the communicator that are on other hosts have no slots and no connections here. Of their lines nobody may
+// read or write any: the file is sparse, so these cost address space only. What is known of such a rank here is whether
+// it has left, in one word.
 //
 // A Region owns its mapping and its descriptor. Several ranks of one process may share one Region (tests do). The
 // accessors are thread-safe in themselves; who may write what is said in line.hpp.
@@ -113,8 +114,7 @@ class Region {
   [[nodiscard]] static Result<std::unique_ptr<Region>> create(const RegionShape& shape);
   // Maps a region that a rank has made (bootstrap.hpp).
   [[nodiscard]] static Result<std::unique_ptr<Region>> map(UniqueFd memory, const RegionShape& shape);
-  // The same where only these ranks, in ascending order, are on this host. The others are present from the start, and
-  // done with all direct reads and writes that there will ever be here.
+  // The same where only these ranks, in ascending order, are on this host.
   [[nodiscard]] static Result<std::unique_ptr<Region>> map(UniqueFd memory, const RegionShape& shape,
                                                            const std::vector<std::uint32_t>& here);
 
@@ -126,11 +126,26 @@ class Region {
   [[nodiscard]] bool is_here(std::uint32_t rank) const { return places_.empty() || places_[rank] != kElsewhere; }
   [[nodiscard]] int descriptor() const { return memory_.get(); }
 
+  // Whether the rank has left in order, wherever it is. Acquire: what it did before is there.
+  [[nodiscard]] bool has_left(std::uint32_t rank) const {
+    if (!is_here(rank)) return left_elsewhere(rank).load(std::memory_order_acquire) != 0;
+    return call(rank).presence.load(std::memory_order_acquire) == Presence::left;
+  }
+  // After how many operations, if it has.
+  [[nodiscard]] std::uint64_t operations_of_left(std::uint32_t rank) const {
+    if (!is_here(rank)) return left_elsewhere(rank).load(std::memory_order_relaxed) - 1;
+    return call(rank).operation.load(std::memory_order_acquire);
+  }
+  // Of a rank on another host.
+  void note_left(std::uint32_t rank, std::uint64_t operations) const {
+    left_elsewhere(rank).store(operations + 1, std::memory_order_release);
+  }
+
   // Posts go to the lines in turn.
   [[nodiscard]] FlagLine& post_line(std::uint32_t rank, std::uint64_t sequence) const {
     return control(rank)->posts[sequence % kPostLines].line;
   }
-  // How many rounds' direct reads and writes the rank has behind it. Written by that rank.
+  // How many rounds' direct reads and writes the rank, which is on this host, has behind it. Written by that rank.
   [[nodiscard]] CounterLine& finished(std::uint32_t rank) const { return control(rank)->finished; }
   [[nodiscard]] std::atomic<std::uint64_t>& place(std::uint32_t rank, std::uint32_t post) const {
     TUTTI_ASSERT(post < kMaxPlaces, "a place is asked for only where there is one");
@@ -225,14 +240,21 @@ class Region {
   [[nodiscard]] std::uint32_t place_of(std::uint32_t rank) const { return places_.empty() ? rank : places_[rank]; }
   [[nodiscard]] Header* header() const { return reinterpret_cast<Header*>(base_); }
   [[nodiscard]] Control* control(std::uint32_t rank) const {
+    TUTTI_ASSERT_SLOW(is_here(rank), "of ranks on other hosts the region holds nothing");
     return reinterpret_cast<Control*>(base_ + kPage + rank * kControlStride);
+  }
+  // By rank, where there are several hosts: 0, or how many operations it had begun when it left, and 1.
+  [[nodiscard]] std::atomic<std::uint64_t>& left_elsewhere(std::uint32_t rank) const {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + left_)[rank];
   }
   static_assert(sizeof(Control) <= kPage && sizeof(Header) <= kPage);
   UniqueFd memory_;
   RegionShape shape_;
   std::vector<std::uint32_t> places_;  // by rank; empty: all are on this host
+  std::vector<std::uint32_t> here_;    // where some are not: those that are
   std::byte* base_ = nullptr;
   std::uint64_t bytes_ = 0;
+  std::uint64_t left_ = 0;
   std::uint64_t staging_ = 0;
   std::uint64_t staging_stride_ = 0;
   std::uint64_t connections_ = 0;

@@ -61,8 +61,9 @@ void Waiter::give_core_away() {
 // keeps it a moment too long.
 bool Waiter::others_here_can_use(std::uint32_t core, std::uint64_t awaited) const {
   for (std::uint32_t other = 0; other < region_.shape().num_ranks; ++other) {
+    if (other == rank_ || !region_.is_here(other)) continue;
     const DoorbellLine& bell = region_.doorbell(other);
-    if (other == rank_ || bell.core.load(std::memory_order_relaxed) != core) continue;
+    if (bell.core.load(std::memory_order_relaxed) != core) continue;
     const std::uint64_t theirs = bell.awaited_post.load(std::memory_order_relaxed);
     if (theirs == 0) return true;
     // Who has made the awaited post itself is not what holds it up elsewhere.

@@ -12,6 +12,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -82,6 +83,58 @@ TEST(BootstrapProcesses, AHelloThatIsThereIsReadHoweverManyStrangersFollow) {
   ASSERT_EQ(poll(&fd, 1, static_cast<int>(std::chrono::milliseconds(test::kPatience).count())), 1);
   std::array<std::byte, 1024> answer{};
   EXPECT_GT(receive_some(rank.get(), answer).bytes, 0U) << "hung up without an answer";
+}
+
+// Of 100 ranks, eight wait at the rendezvous. Rank 8, which comes next, waits at one of those, and others wait at it.
+// Rank 98, which comes when nearly all are there, waits at one that waits at one of the first.
+TEST(BootstrapProcesses, OneOfManyThatEndsIsNamed) {
+  constexpr int kRanks = 100;
+  constexpr int kEnd = 99;    // the victim's turn to end
+  constexpr int kLast = 100;  // the last rank's to come
+  void* const memory =
+      mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& turn = *new (memory) std::atomic<int>;
+  const auto turn_of = [](int rank) { return rank < 8 ? 0 : rank == 8 ? 8 : rank < 98 ? 9 : rank == 98 ? 98 : kLast; };
+  for (const int victim : {8, 98})
+    for (const JoinStage stage : {JoinStage::hello_sent, JoinStage::region_received}) {
+      SCOPED_TRACE(fmt::format("rank {}, stage {}", victim, static_cast<int>(stage)));
+      turn = 0;
+      Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+        JoinRequest request = request_of(id, rank, kRanks);
+        request.host_id = fmt::format("host-{}", rank);
+        JoinOptions options = patient();
+        while (turn.load() < turn_of(rank)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        const auto end = [] { ::kill(getpid(), SIGKILL); };
+        if (rank == victim && stage == JoinStage::region_received)
+          options.on_stage = [&](JoinStage reached) {
+            if (reached == stage) end();
+          };
+        if (rank == victim && stage == JoinStage::hello_sent)
+          options.meanwhile = [&] {
+            if (turn.load() == kEnd) end();
+            return true;
+          };
+        report(outcome_of(join(request, options)));
+      });
+      const auto server = test::start_server_on_network();
+      children.release(server->id());
+      // In this order; the last comes when the victim has ended, or for it to get so far.
+      for (const int next : {8, 9, 98, 99}) {
+        const auto until = Clock::now() + test::kPatience;
+        while (server->arrived() < static_cast<std::uint64_t>(next) && Clock::now() < until)
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ASSERT_GE(server->arrived(), static_cast<std::uint64_t>(next));
+        if (next < 99) turn = next;
+      }
+      turn = stage == JoinStage::hello_sent ? kEnd : kLast;
+      EXPECT_TRUE(WIFSIGNALED(children.wait_for_end(victim)));
+      turn = kLast;
+      const std::string expected = fmt::format(
+          "rank lost rank {} (process {}) ended before the communicator was complete", victim, children.pid(victim));
+      for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(children.line(rank), rank == victim ? "" : expected) << rank;
+    }
+  munmap(memory, sizeof(std::atomic<int>));
 }
 
 struct Death {

@@ -290,7 +290,7 @@ TEST(Bootstrap, AServerThatEndsIsAnErrorForThoseWhoWait) {
 
 TEST(Bootstrap, RefusesWhatCannotBeWithoutAskingAnyone) {
   const UniqueId id = *UniqueId::make({.port = 1, .bytes = {127, 0, 0, 1}});
-  EXPECT_EQ(join(request_of(id, 0, 0)).status().message(), "the number of ranks is 0; 1 to 1024 can be");
+  EXPECT_EQ(join(request_of(id, 0, 0)).status().message(), "the number of ranks is 0; 1 to 65536 can be");
   EXPECT_EQ(join(request_of(id, 2, 2)).status().message(), "the rank is 2; of 2 ranks it can be 0 to 1");
   EXPECT_EQ(join(request_of(id, -1, 2)).status().code(), Code::invalid_argument);
   JoinRequest request = request_of(id, 0, 1);

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/bootstrap/gathering.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "runtime/bootstrap/waiting_tree.hpp"
 
 namespace tutti {
 namespace {
@@ -129,6 +136,75 @@ TEST(Gathering, SaysWhichVariableDiffersWhere) {
   const std::string expected = "all ranks must be configured alike: TUTTI_TIMEOUT is 5s on rank 0 and unset on rank 2";
   EXPECT_EQ(refusal(with, without), expected);
   EXPECT_EQ(refusal(without, with), expected);
+}
+
+TEST(WaitingTree, NobodyServesMoreThanAFew) {
+  WaitingTree tree;
+  std::map<int, std::size_t> served;
+  std::size_t direct = 0;
+  for (int rank = 999; rank >= 0; --rank) {
+    wire::Hello hello = hello_of(rank, 1000);
+    hello.generation = 6;
+    hello.addresses = {Address{}};
+    const wire::Place place = tree.place(hello);
+    EXPECT_EQ(place.generation, 6U);
+    if (place.addresses.empty()) {
+      ++direct;
+      continue;
+    }
+    EXPECT_GT(place.rank, rank) << "it has arrived before";
+    EXPECT_EQ(tree.parent_of(rank), place.rank);
+    EXPECT_LE(++served[place.rank], kFanOut);
+  }
+  EXPECT_EQ(direct, kFanOut);
+}
+
+TEST(WaitingTree, SaysWhoIsOnTheWay) {
+  WaitingTree tree;
+  for (int rank = 0; rank < 11; ++rank) {
+    wire::Hello hello = hello_of(rank, 100);
+    hello.addresses = {Address{}};
+    static_cast<void>(tree.place(hello));
+  }
+  EXPECT_FALSE(tree.have_all_attached());
+  EXPECT_EQ(tree.progress(), "rank 8 has not come to rank 0 yet, at which it is to wait, nor have 2 more to theirs");
+  EXPECT_FALSE(tree.note_attached(3)) << "it waits at the rendezvous";
+  EXPECT_TRUE(tree.note_attached(8));
+  EXPECT_FALSE(tree.note_attached(8)) << "it was there already";
+  EXPECT_TRUE(tree.note_attached(10));
+  EXPECT_EQ(tree.num_attached(), 2);
+  EXPECT_EQ(tree.progress(), "rank 9 has not come to rank 0 yet, at which it is to wait");
+  EXPECT_TRUE(tree.note_attached(9));
+  EXPECT_TRUE(tree.have_all_attached());
+  tree.forget(9);
+  EXPECT_EQ(tree.num_attached(), 2);
+  EXPECT_FALSE(tree.parent_of(9));
+}
+
+TEST(Gathering, KnowsWhoComesBack) {
+  Gathering gathering;
+  wire::Hello hello = hello_of(1, 40);
+  hello.leader_socket = "one";
+  ASSERT_TRUE(gathering.admit(hello).ok());
+  EXPECT_TRUE(gathering.has(hello));
+  hello.leader_socket = "another, of a container with the same process number";
+  EXPECT_FALSE(gathering.has(hello));
+}
+
+TEST(WaitingTree, OfFewAllWaitAtTheRendezvous) {
+  WaitingTree tree;
+  for (int rank = 0; rank < kMostAtRendezvous; ++rank) {
+    wire::Hello hello = hello_of(rank, kMostAtRendezvous);
+    hello.addresses = {Address{}};
+    EXPECT_TRUE(tree.place(hello).addresses.empty());
+  }
+}
+
+TEST(Gathering, RefusesTooManyRanksOnAHost) {
+  Gathering gathering;
+  const int many = 1025;
+  for (int rank = 0; rank < many; ++rank) ASSERT_TRUE(gathering.admit(hello_of(rank, many)).ok());
+  EXPECT_EQ(gathering.check_hosts().message(), "more than 1024 ranks are on host 'box'");
 }
 
 TEST(ConfigurationDifference, ListsSeveralAndCountsTheRest) {

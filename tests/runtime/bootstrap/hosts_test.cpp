@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // join() of ranks on several hosts, with threads that say they are.
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <set>
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "../ranks.hpp"
+#include "base/system/host.hpp"
+#include "base/system/socket.hpp"
 #include "runtime/bootstrap/bootstrap.hpp"
+#include "runtime/bootstrap/waiting_tree.hpp"
+#include "runtime/bootstrap/wire.hpp"
 
 namespace tutti {
 namespace {
@@ -57,6 +71,272 @@ TEST(BootstrapOverHosts, RanksOfSeveralHostsMeet) {
   EXPECT_EQ(peers_of(1), (std::vector<int>{2, -1}));
   EXPECT_EQ(peers_of(2), (std::vector<int>{-2}));
   EXPECT_EQ(peers_of(4), (std::vector<int>{-1}));
+}
+
+// For many ranks in one process.
+void allow_many_descriptors() {
+  rlimit descriptors{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
+}
+
+// Most of them at other ranks.
+TEST(BootstrapOverHosts, ManyRanksMeet) {
+  constexpr int kRanks = 256;
+  allow_many_descriptors();
+  const auto server = start_server_on_network();
+  for (const int ranks_a_host : {1, 4}) {
+    SCOPED_TRACE(ranks_a_host);
+    auto joined = on_threads(kRanks, [&](int rank) {
+      JoinRequest request = request_of(server->id(), rank, kRanks);
+      Attempt attempt{.generation = static_cast<std::uint64_t>(ranks_a_host)};
+      request.attempt = &attempt;
+      request.host_id = fmt::format("host-{}", rank / ranks_a_host);
+      return join(request, patient());
+    });
+    for (const auto& one : joined) ASSERT_TRUE(one->ok()) << one->status().to_string();
+    std::vector<int> parents(kRanks, -1);
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const Membership& member = **joined[static_cast<std::size_t>(rank)];
+      EXPECT_EQ(member.host_of[kRanks - 1], static_cast<std::uint32_t>((kRanks - 1) / ranks_a_host));
+      EXPECT_EQ(member.addresses.size(), static_cast<std::size_t>(kRanks));
+      std::size_t far = 0;
+      for (const RankLink& link : member.links.peers) {
+        far += link.is_far && !link.is_parent ? 1 : 0;
+        if (link.is_parent) parents[static_cast<std::size_t>(rank)] = link.rank;
+      }
+      EXPECT_LE(far, kFanOut);
+    }
+    // A tree: from each rank the way up ends at rank 0.
+    for (int rank = 1; rank < kRanks; ++rank) EXPECT_LT(parents[static_cast<std::size_t>(rank)], rank);
+    EXPECT_EQ(std::count(parents.begin() + 1, parents.end(), -1), 0);
+  }
+}
+
+TEST(BootstrapOverHosts, ManyRanksHearWhyOneCouldNotJoin) {
+  constexpr int kRanks = 100;
+  const auto server = start_server_on_network();
+  for (const bool has_met : {false, true}) {
+    SCOPED_TRACE(has_met);
+    auto joined = on_threads(kRanks, [&](int rank) {
+      JoinRequest request = request_of(server->id(), rank, kRanks);
+      Attempt attempt{.generation = has_met ? 1U : 0U};
+      request.attempt = &attempt;
+      request.host_id = fmt::format("host-{}", rank);
+      const Status why(Code::system, "of no consequence");
+      if (rank == 57 && !has_met) request.refusal = why;
+      if (rank == 57 && has_met) request.prepare = [&](Membership&) { return why; };
+      return join(request, patient());
+    });
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const Status status = joined[static_cast<std::size_t>(rank)]->status();
+      ASSERT_FALSE(status.ok()) << rank;
+      if (rank == 57) continue;
+      EXPECT_EQ(status.rank(), 57) << rank << ": " << status.to_string();
+      EXPECT_EQ(status.to_string(), fmt::format("rank 57 {}: of no consequence", has_met ? "gave up" : "cannot join"));
+    }
+  }
+}
+
+JoinRequest request_of_host(const UniqueId& id, int rank, int num_ranks) {
+  JoinRequest request = request_of(id, rank, num_ranks);
+  request.host_id = fmt::format("host-{}", rank);
+  return request;
+}
+
+// Says hello as that rank, and nothing else.
+UniqueFd say_hello_as(const UniqueId& id, int rank, int num_ranks, const Address& address) {
+  wire::Hello hello;
+  hello.rank = rank;
+  hello.num_ranks = num_ranks;
+  hello.pid = 4321;
+  hello.host = this_host(fmt::format("host-{}", rank)).value();
+  hello.addresses = {address};
+  Result<UniqueFd> socket = begin_connect(id.address());
+  EXPECT_TRUE(socket.ok());
+  pollfd fd{socket->get(), POLLOUT, 0};
+  EXPECT_EQ(poll(&fd, 1, 5000), 1);
+  const std::vector<std::byte> words = wire::encode(hello, id.token());
+  EXPECT_EQ(send_some(socket->get(), words).bytes, words.size());
+  return std::move(*socket);
+}
+
+void wait_for_arrivals(const RendezvousServer& server, std::uint64_t wanted) {
+  const auto until = Clock::now() + test::kPatience;
+  while (server.arrived() < wanted && Clock::now() < until) std::this_thread::yield();
+  ASSERT_EQ(server.arrived(), wanted);
+}
+
+Listener listen_here() {
+  Address loopback;
+  loopback.bytes = {127, 0, 0, 1};
+  Result<Listener> listener = listen_at(loopback);
+  EXPECT_TRUE(listener.ok());
+  return std::move(*listener);
+}
+
+// Whoever's patience ends first, and wherever it waits.
+TEST(BootstrapOverHosts, ManyRanksHearWhoIsMissingAtATimeout) {
+  constexpr int kRanks = 100;
+  const auto server = start_server_on_network();
+  auto joined = on_threads(kRanks - 1, [&](int thread) {
+    JoinOptions options;
+    options.timeout = Nanos(5'000'000'000);
+    return join(request_of_host(server->id(), thread < 57 ? thread : thread + 1, kRanks), options);
+  });
+  for (const auto& one : joined) {
+    ASSERT_FALSE(one->ok());
+    EXPECT_EQ(one->status().code(), Code::timeout) << one->status().to_string();
+    EXPECT_NE(one->status().to_string().find("rank 57 of 100 has not arrived"), std::string::npos)
+        << one->status().to_string();
+  }
+}
+
+TEST(BootstrapOverHosts, ManyRanksHearThatTheRendezvousHasEnded) {
+  constexpr int kRanks = 100;
+  auto server = start_server_on_network();
+  const UniqueId id = server->id();
+  std::vector<std::optional<Result<Membership>>> joined;
+  std::thread ranks([&] {
+    joined = on_threads(kRanks - 1, [&](int rank) { return join(request_of_host(id, rank, kRanks), patient()); });
+  });
+  wait_for_arrivals(*server, kRanks - 1);
+  server.reset();
+  ranks.join();
+  for (const auto& one : joined) {
+    ASSERT_FALSE(one->ok());
+    EXPECT_NE(one->status().to_string().find("hung up before all ranks were there"), std::string::npos)
+        << one->status().to_string();
+  }
+}
+
+// Others are sent to rank 0, where nobody listens.
+TEST(BootstrapOverHosts, ARankThatCannotBeReachedIsNotCalledEnded) {
+  constexpr int kRanks = 40;
+  const auto server = start_server_on_network();
+  Listener closed = listen_here();
+  closed.socket.reset();
+  const UniqueFd rank_0 = say_hello_as(server->id(), 0, kRanks, closed.address);
+  wait_for_arrivals(*server, 1);
+  auto joined = on_threads(
+      kRanks - 1, [&](int thread) { return join(request_of_host(server->id(), thread + 1, kRanks), patient()); });
+  const std::string expected = fmt::format("cannot reach rank 0 at {}: ", to_text(closed.address));
+  for (const auto& one : joined) {
+    ASSERT_FALSE(one->ok());
+    EXPECT_NE(one->status().to_string().find(expected), std::string::npos) << one->status().to_string();
+  }
+}
+
+// Others are sent to rank 0, which does not answer.
+TEST(BootstrapOverHosts, AStoppedRankIsWaitedForAndNamedAtATimeout) {
+  constexpr int kRanks = 40;
+  const auto server = start_server_on_network();
+  const Listener silent = listen_here();
+  const UniqueFd rank_0 = say_hello_as(server->id(), 0, kRanks, silent.address);
+  wait_for_arrivals(*server, 1);
+  auto joined = on_threads(kRanks - 1, [&](int thread) {
+    JoinOptions options;
+    options.timeout = Nanos(5'000'000'000);
+    return join(request_of_host(server->id(), thread + 1, kRanks), options);
+  });
+  for (const auto& one : joined) {
+    ASSERT_FALSE(one->ok());
+    EXPECT_EQ(one->status().code(), Code::timeout) << one->status().to_string();
+    EXPECT_NE(one->status().to_string().find("has not come to rank 0 yet, at which it is to wait"), std::string::npos)
+        << one->status().to_string();
+  }
+}
+
+// It is sent on, and ends before it comes there.
+TEST(BootstrapOverHosts, ARankThatEndsOnItsWayIsNamed) {
+  constexpr int kRanks = 40;
+  const auto server = start_server_on_network();
+  std::vector<std::optional<Result<Membership>>> joined;
+  std::thread ranks([&] {
+    joined =
+        on_threads(kRanks - 1, [&](int rank) { return join(request_of_host(server->id(), rank, kRanks), patient()); });
+  });
+  wait_for_arrivals(*server, kRanks - 1);
+  {
+    const UniqueFd last = say_hello_as(server->id(), kRanks - 1, kRanks, server->id().address());
+    pollfd fd{last.get(), POLLIN, 0};
+    EXPECT_EQ(poll(&fd, 1, 20'000), 1) << "it is not told where to wait";
+  }
+  ranks.join();
+  for (const auto& one : joined) {
+    ASSERT_FALSE(one->ok());
+    EXPECT_EQ(one->status().to_string(), "rank 39 (process 4321) ended before the communicator was complete");
+  }
+}
+
+// Their programs try again, and do not know whether the others' attempt failed too.
+TEST(BootstrapOverHosts, ManyUnsureRanksWaitAtOthersToo) {
+  constexpr int kRanks = 40;
+  const auto server = start_server_on_network();
+  for (const bool fails : {true, false}) {
+    auto joined = on_threads(kRanks, [&](int rank) {
+      JoinRequest request = request_of_host(server->id(), rank, kRanks);
+      Attempt attempt{.generation = 0, .is_unsure = !fails};
+      request.attempt = &attempt;
+      if (fails && rank == 3) request.refusal = Status(Code::system, "of no consequence");
+      Result<Membership> outcome = join(request, patient());
+      EXPECT_EQ(attempt.generation, fails ? 1U : 2U) << rank;
+      return outcome;
+    });
+    for (const auto& one : joined) {
+      EXPECT_EQ(one->ok(), !fails) << one->status().to_string();
+      EXPECT_EQ(one->ok() ? (*one)->generation : 1U, 1U);
+    }
+  }
+}
+
+// Crowds of them, which say nothing, a wrong token or half of one, while ranks come and wait.
+TEST(BootstrapOverHosts, StrangersAtWaitingRanksEndNothing) {
+  constexpr int kRanks = 64;
+  allow_many_descriptors();
+  const auto server = start_server_on_network();
+  std::mutex mutex;
+  std::vector<Address> ports;
+  std::atomic<bool> is_over = false;
+  std::atomic<int> num_crowds = 0;
+  std::thread strangers([&] {
+    for (std::size_t turn = 0; !is_over.load(); ++turn) {
+      Address port;
+      {
+        const std::lock_guard lock(mutex);
+        if (!ports.empty()) port = ports[turn % ports.size()];
+      }
+      if (port.port == 0) {
+        std::this_thread::yield();
+        continue;
+      }
+      std::vector<UniqueFd> crowd;
+      for (std::size_t i = 0; i < 150; ++i) {
+        Result<UniqueFd> one = begin_connect(port);
+        if (!one.ok()) break;
+        const std::vector<std::byte> words(i % 3 == 0 ? 0 : i % 3 == 1 ? wire::kFetchBytes : wire::kFetchBytes / 2);
+        static_cast<void>(send_some(one->get(), words));
+        crowd.push_back(std::move(*one));
+      }
+      ++num_crowds;
+    }
+  });
+  auto joined = on_threads(kRanks, [&](int rank) {
+    JoinRequest request = request_of_host(server->id(), rank, kRanks);
+    request.open_transport = [&](const Address& own) -> Result<std::string> {
+      const std::lock_guard lock(mutex);
+      ports.push_back(own);
+      return std::string("none");
+    };
+    // The last comes when each port has had its crowds.
+    const auto until = Clock::now() + test::kPatience;
+    while (rank == kRanks - 1 && num_crowds.load() < 2 * kRanks && Clock::now() < until) std::this_thread::yield();
+    return join(request, patient());
+  });
+  is_over = true;
+  strangers.join();
+  for (const auto& one : joined) ASSERT_TRUE(one->ok()) << one->status().to_string();
 }
 
 TEST(BootstrapOverHosts, WithoutOtherHostsNobodyListens) {

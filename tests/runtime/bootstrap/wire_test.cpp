@@ -148,6 +148,30 @@ TEST(Wire, FramesComeOutWholeAndInOrder) {
   EXPECT_EQ(error.message(), "gone");
 }
 
+// One that has come alone is taken over, and one that others follow is copied.
+TEST(Wire, LargeFramesComeWhole) {
+  std::vector<TableRow> rows;
+  for (int rank = 0; rank < 4000; ++rank) rows.push_back({.host = static_cast<std::uint32_t>(rank), .pid = rank + 1});
+  const Bytes whole = encode(Table{.generation = 7, .ranks = rows});
+  const Bytes next = encode(FrameType::complete);
+  for (const bool is_alone : {true, false}) {
+    SCOPED_TRACE(is_alone);
+    Bytes buffer(whole.begin(), whole.begin() + 4096);
+    const Result<std::optional<Frame>> part = take_frame(buffer);
+    ASSERT_TRUE(part.ok());
+    EXPECT_FALSE(part->has_value());
+    buffer.insert(buffer.end(), whole.begin() + 4096, whole.end());
+    if (!is_alone) buffer.insert(buffer.end(), next.begin(), next.end());
+    const Result<std::optional<Frame>> frame = take_frame(buffer);
+    ASSERT_TRUE(frame.ok() && frame->has_value());
+    EXPECT_EQ(encode(**frame), whole);
+    const Result<Table> table = parse_table(**frame);
+    ASSERT_TRUE(table.ok());
+    EXPECT_EQ(table->ranks, rows);
+    EXPECT_EQ(buffer, is_alone ? Bytes() : next);
+  }
+}
+
 TEST(Wire, FramesThatCannotBeAreRefused) {
   Bytes unknown = encode(FrameType::ready);
   unknown[0] = std::byte{99};
@@ -180,6 +204,33 @@ TEST(Wire, FetchNeedsTheTokenAndItsExactLength) {
   EXPECT_FALSE(parse_fetch(bytes, token));
 }
 
+TEST(Wire, WhatARankSaysOfAnotherComesAsItWent) {
+  const Address address{.family = Address::Family::ipv4, .port = 7, .scope = 0, .bytes = {127, 0, 0, 1}};
+  Bytes bytes = encode(Place{.generation = 3, .rank = 5, .pid = 77, .addresses = {address}});
+  const Bytes of_rank = encode_rank(FrameType::gone, 70000);
+  bytes.insert(bytes.end(), of_rank.begin(), of_rank.end());
+  const Result<std::optional<Frame>> first = take_frame(bytes);
+  ASSERT_TRUE(first.ok() && first->has_value());
+  EXPECT_EQ((*first)->type, FrameType::go_to);
+  const Result<Place> place = parse_place(**first);
+  ASSERT_TRUE(place.ok());
+  EXPECT_EQ(place->generation, 3U);
+  EXPECT_EQ(place->rank, 5);
+  EXPECT_EQ(place->pid, 77);
+  EXPECT_EQ(place->addresses, std::vector<Address>{address});
+  const Result<std::optional<Frame>> second = take_frame(bytes);
+  ASSERT_TRUE(second.ok() && second->has_value());
+  EXPECT_EQ(parse_rank(**second), 70000);
+  EXPECT_EQ(encode(**second), of_rank);
+  EXPECT_FALSE(parse_rank(**first));
+  EXPECT_FALSE(parse_place(**second).ok());
+  const Token token = make_test_token();
+  const auto fetch = parse_fetch(encode(Fetch{9, 4, true}, token), token);
+  ASSERT_TRUE(fetch);
+  EXPECT_TRUE(fetch->attaches);
+  EXPECT_EQ(fetch->rank, 4U);
+}
+
 // The sanitizers watch that no parser reads where it must not.
 TEST(Wire, ParsersSurviveDamage) {
   const unsigned seed = 20240501;
@@ -196,6 +247,7 @@ TEST(Wire, ParsersSurviveDamage) {
     static_cast<void>(parse_fetch(bytes, token));
     static_cast<void>(parse_table({FrameType::table, bytes}));
     static_cast<void>(parse_error({FrameType::failed, bytes}));
+    static_cast<void>(parse_place({FrameType::go_to, bytes}));
     static_cast<void>(take_frame(bytes));
   }
 }

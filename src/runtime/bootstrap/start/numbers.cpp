@@ -38,14 +38,15 @@ Result<Ranks> ranks_in(const Environment& environment, const RankVariables& name
   const Result<std::optional<std::int64_t>> num_here = number_in(environment, names.num_here, {1, num_ranks});
   if (!num_here.ok()) return num_here.status().with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
   const bool span_hosts = num_here->value_or(num_ranks) < num_ranks;
-  const Status number = check_number(num_ranks);
+  const bool may_span_hosts = num_here->value_or(0) < num_ranks;
+  const Status number = check_number(num_ranks, may_span_hosts);
   if (!number.ok()) return number.with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
   return Ranks{static_cast<int>(*rank), static_cast<int>(num_ranks), span_hosts};
 }
 
-Status check_number(std::int64_t num_ranks) {
-  if (num_ranks > kMostRanksOnHost)
-    return {Code::unsupported, fmt::format("there are {} ranks; {} is the most", num_ranks, kMostRanksOnHost)};
+Status check_number(std::int64_t num_ranks, bool span_hosts) {
+  const int most = span_hosts ? tutti::kMostRanks : kMostRanksOnHost;
+  if (num_ranks > most) return {Code::unsupported, fmt::format("there are {} ranks; {} is the most", num_ranks, most)};
   return {};
 }
 

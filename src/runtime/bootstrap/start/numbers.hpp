@@ -40,6 +40,6 @@ struct Ranks {
 [[nodiscard]] Result<Ranks> ranks_in(const Environment& environment, const RankVariables& names);
 
 // Code::unsupported where there are more ranks than can be.
-[[nodiscard]] Status check_number(std::int64_t num_ranks);
+[[nodiscard]] Status check_number(std::int64_t num_ranks, bool span_hosts);
 
 }  // namespace tutti::start

@@ -207,8 +207,8 @@ Found by_pmix(Process& process) {
   if (!num_ranks || session.rank() >= *num_ranks)
     return Status(Code::system, fmt::format("PMIx: the launcher says that this is rank {} of {}", session.rank(),
                                             num_ranks ? fmt::format("{}", *num_ranks) : "a number it does not tell"));
-  TUTTI_TRY(check_number(*num_ranks));
   const std::int64_t num_here = session.job_number(pmix::kLocalSize).value_or(*num_ranks);
+  TUTTI_TRY(check_number(*num_ranks, num_here < *num_ranks));
   const Ranks ranks{static_cast<int>(session.rank()), static_cast<int>(*num_ranks), num_here < *num_ranks};
   const Result<UniqueId> id = exchange(process, session, ranks);
   if (!id.ok()) return id.status().with_context(std::string(kPmix));

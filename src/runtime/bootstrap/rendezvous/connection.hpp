@@ -39,6 +39,8 @@ struct RendezvousConnection {
   std::uint64_t generation = 0;
   int rank = 0;
   pid_t pid = 0;
+  // Of a member that was sent on, and has not come there yet: until when it holds up others.
+  std::optional<Clock::time_point> on_its_way_until;
 
   void flush() {
     while (!out.empty()) {
