@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All-reduces among ranks that share a device, beside what that device can do: a copy of as many bytes as they read and
-// write, and an exchange of two flags. Both are measured in turn, round by round. The median of the ratios, with its 95
-// % interval, is compared with a bar. The figures tell how good kernels are, and nothing about links.
+// write, and an exchange of two flags. Before that, how near the copy comes to CUDA's own and to the memory. What is
+// compared is measured in turn, round by round; the median of the ratios, with its 95 % interval, is compared with a
+// bar. The figures tell how good kernels are, and nothing about links.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -108,6 +109,44 @@ class Bench {
     blocks_ = static_cast<unsigned>(properties.multiProcessorCount) * 2;
     fmt::print("{}, {} multiprocessors, {} MB of L2\n\n", properties.name, properties.multiProcessorCount,
                properties.l2CacheSize >> 20);
+  }
+
+  // How good the yardsticks are: the copy kernel beside what CUDA copies with and what the memory can, and a launch.
+  void run_limits() {
+    int kilohertz = 0;
+    int bits = 0;
+    check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, 0));
+    check(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, 0));
+    // Memory of GPUs carries two words a clock.
+    const double memory_rate = 2.0 * kilohertz * 1e3 * bits / 8 / 1e9;
+    fmt::print("copies, read and written bytes together; the memory's clock and width say {:.0f} GB/s\n", memory_rate);
+    fmt::print("{:>8} {:>9} {:>9}  kernel's rate, of cudaMemcpyAsync's\n", "bytes", "us", "GB/s");
+    for (const std::uint64_t bytes : {std::uint64_t{1} << 20U, std::uint64_t{8} << 20U, std::uint64_t{1} << 30U}) {
+      const Memory from(bytes);
+      const Memory into(bytes);
+      const int calls = bytes > (64U << 20U) ? 5 : 50;
+      std::vector<double> times;
+      std::vector<double> ratios;
+      for (int round = -2; round < rounds_; ++round) {
+        const double by_cuda = clock_.time(
+            calls, [&] { check(cudaMemcpyAsync(into.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr)); });
+        const double time = clock_.time(calls, [&] { copy_bytes(into.data(), from.data(), bytes); });
+        if (round < 0) continue;
+        times.push_back(time);
+        ratios.push_back(by_cuda / time);
+      }
+      const Interval ratio = interval_of(ratios);
+      const double time = interval_of(times).median;
+      fmt::print("{:>6} M {:>9.1f} {:>9.0f}  {:.3f} [{:.3f}, {:.3f}]\n", bytes >> 20U, time,
+                 2.0 * static_cast<double>(bytes) / time / 1e3, ratio.median, ratio.low, ratio.high);
+    }
+    const Memory nothing(16);
+    std::vector<double> launches;
+    for (int round = -2; round < rounds_; ++round) {
+      const double time = clock_.time(200, [&] { copy_bytes(nothing.data(), nothing.data(), 0); });
+      if (round >= 0) launches.push_back(time);
+    }
+    fmt::print("a launch after another, of a kernel that does nothing: {:.2f} us\n\n", interval_of(launches).median);
   }
 
   void head() const {
@@ -226,6 +265,7 @@ int run(bool brief) {
     return 77;
   }
   Bench bench(brief);
+  bench.run_limits();
   for (const std::uint32_t ranks : {2U, 4U, 8U})
     for (const bool in_place : {false, true})
       for (const bool generic : {false, true})

@@ -71,6 +71,8 @@ bool can_do_untold(const Line& line, bool is_one_node, bool has_collnet, bool ha
   const bool is_all_reduce = line.function == Function::all_reduce;
   const bool is_fan = line.function == Function::broadcast || line.function == Function::reduce;
   const bool is_simple = line.protocol == Protocol::simple;
+  // Right only between devices that NCCL has checked, and it does not say which.
+  if (line.protocol == Protocol::ll128) return false;
   switch (line.algorithm) {
     case Algorithm::ring: return true;
     case Algorithm::tree: return is_all_reduce;

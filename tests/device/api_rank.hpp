@@ -39,7 +39,9 @@ class Rank {
     EXPECT_DONE(tuttiBarrier(comm));
   }
   ~Rank() {
-    if (comm_ != nullptr) EXPECT_DONE(tuttiDeviceCommDestroy(comm_));
+    if (comm_ != nullptr) {
+      EXPECT_DONE(tuttiDeviceCommDestroy(comm_));
+    }
     static_cast<void>(cudaFree(input_));
     static_cast<void>(cudaFree(output_));
     static_cast<void>(cudaStreamDestroy(stream_));
@@ -149,6 +151,14 @@ inline void expect_collectives(const Rank& rank, int num_ranks, float* input, fl
   EXPECT_DONE(tuttiDeviceRedOpCreatePreMulSum(&scaled, &scalar, tuttiFloat32, comm));
   EXPECT_DONE(tuttiDeviceReduceScatter(input, output, count, tuttiFloat32, scaled, comm, stream));
   EXPECT_EQ(rank.get(output, count), sum_of(num_ranks, own, count, scalar));
+  EXPECT_DONE(tuttiDeviceAllReduce(input, output, count, tuttiFloat32, scaled, comm, stream));
+  EXPECT_EQ(rank.get(output, count), sum_of(num_ranks, 0, count, scalar));
+  EXPECT_DONE(tuttiDeviceRedOpDestroy(scaled, comm));
+  EXPECT_EQ(tuttiDeviceRedOpDestroy(scaled, comm), tuttiInvalidArgument);
+  if (num_ranks % 3 != 0) {  // then quotients are exact
+    EXPECT_DONE(tuttiDeviceAllReduce(input, output, count, tuttiFloat32, tuttiAvg, comm, stream));
+    EXPECT_EQ(rank.get(output, count), sum_of(num_ranks, 0, count, 1.0F / static_cast<float>(num_ranks)));
+  }
   rank.expect_no_error();
 }
 

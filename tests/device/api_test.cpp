@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tutti/device.h as programs use it, by ranks that are threads and share a device.
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -73,6 +75,49 @@ TEST(DeviceApi, GraphsCaptureCalls) {
     own.expect_no_error();
     static_cast<void>(cudaGraphExecDestroy(runnable));
     static_cast<void>(cudaGraphDestroy(graph));
+  });
+}
+
+// Calls in different streams run one after another.
+TEST(DeviceApi, StreamsTakeTurns) {
+  NEEDS_DEVICE();
+  test::run_ranks(2, [](tuttiComm_t comm, int rank) {
+    const Rank own(comm, rank, kBytes);
+    constexpr std::size_t kCount = 100000;
+    constexpr int kRounds = 40;
+    std::array<cudaStream_t, 2> streams = {};
+    for (cudaStream_t& stream : streams) ASSERT_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    own.set(own.input(), std::vector<float>(kCount, 1));
+    EXPECT_DONE(tuttiBarrier(comm));
+    // Each doubles what the one before has left, so that any overlap shows.
+    for (int round = 0; round < kRounds; ++round)
+      EXPECT_DONE(tuttiDeviceAllReduce(own.input(), own.input(), kCount, tuttiFloat32, tuttiSum, own.comm(),
+                                       streams.at(static_cast<std::size_t>(round) % 2)));
+    for (const cudaStream_t stream : streams) ASSERT_CUDA(cudaStreamSynchronize(stream));
+    EXPECT_EQ(own.get(own.input(), kCount), std::vector<float>(kCount, std::ldexp(1.0F, kRounds)));
+    own.expect_no_error();
+    EXPECT_DONE(tuttiBarrier(comm));
+    for (const cudaStream_t stream : streams) static_cast<void>(cudaStreamDestroy(stream));
+  });
+}
+
+// What has gone wrong on one rank's device ends the calls of all, also of those who do not wait for that rank.
+TEST(DeviceApi, AFailureOfTwoEndsTheCallsOfAll) {
+  NEEDS_DEVICE();
+  test::run_ranks(4, [](tuttiComm_t comm, int rank) {
+    const std::vector<const char*> variables = {"TUTTI_TIMEOUT=0", nullptr};
+    const Rank own(comm, rank, kBytes, variables.data());
+    const std::size_t count = rank == 3 ? 1001 : 1000;
+    EXPECT_DONE(
+        tuttiDeviceAllReduce(own.input(), own.output(), count, tuttiFloat32, tuttiSum, own.comm(), own.stream()));
+    ASSERT_CUDA(cudaStreamSynchronize(own.stream()));
+    tuttiResult_t error = tuttiSuccess;
+    // The watcher tells the others within some 10 ms.
+    for (int look = 0; error == tuttiSuccess && look < 200; ++look) {
+      EXPECT_DONE(tuttiDeviceCommGetAsyncError(own.comm(), &error));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_NE(error, tuttiSuccess);
   });
 }
 

@@ -167,7 +167,8 @@ void expect_right(DeviceRank& ranks, std::uint32_t rank, std::uint32_t num_ranks
                            .op = exact_operator(given, 0),
                            .in_place = input == output,
                            .generic = generic};
-  const Status started = ranks.call(call, {input, output}, nullptr);
+  const std::uint64_t bytes = count * size_of(type);
+  const Status started = ranks.call(call, {input, output}, {bytes, bytes}, nullptr);
   ASSERT_TRUE(started.ok()) << started.to_string();
   expect_cuda(cudaStreamSynchronize(nullptr));
   ASSERT_TRUE(ranks.check().ok()) << ranks.check().to_string();
@@ -211,7 +212,7 @@ TEST_F(DeviceProcesses, ARankWhoseProcessDiesIsNamedAfterTheTimeOut) {
     std::byte* buffer = (*made)->allocate(4000).value();
     if ((*made)->rank() == 1) _exit(0);
     const DeviceCall call = {load(**made, "one_shot", 2), 1000, {.op = Op::sum, .type = Type::f32}, true};
-    ASSERT_TRUE((*made)->call(call, {buffer, buffer}, nullptr).ok());
+    ASSERT_TRUE((*made)->call(call, {buffer, buffer}, {4000, 4000}, nullptr).ok());
     expect_cuda(cudaStreamSynchronize(nullptr));
     EXPECT_EQ((*made)->check().code(), Code::timeout) << (*made)->check().to_string();
     EXPECT_EQ((*made)->check().rank(), 1);
@@ -237,6 +238,8 @@ TEST_F(DeviceProcesses, WhatOneRankIsRefusedAllAreTold) {
     ASSERT_TRUE(made.ok()) << made.status().to_string();
     DeviceRank& own = **made;
     // More than any device has, on one of them.
+    const Status nothing = own.allocate(own.rank() == 0 ? 0 : 4096).status();
+    EXPECT_EQ(nothing.code(), Code::invalid_argument) << nothing.to_string();
     const Status refused = own.allocate(own.rank() == 0 ? std::uint64_t{1} << 60U : 4096).status();
     EXPECT_EQ(refused.code(), Code::system) << refused.to_string();
     const Status differ = own.allocate((own.rank() + 1) * 4096).status();
@@ -254,13 +257,45 @@ TEST_F(DeviceProcesses, WhatOneRankIsRefusedAllAreTold) {
   });
 }
 
+// Memory that the program has got by itself, of other sizes and at other places on each rank.
+TEST_F(DeviceProcesses, EnrolledMemoryIsReachedWhereItLies) {
+  run(2, [](std::unique_ptr<Rendezvous> rendezvous) {
+    const std::uint32_t rank = rendezvous->rank();
+    auto made = DeviceRank::create({.timeout = 20, .channels = 16}, std::move(rendezvous));
+    ASSERT_TRUE(made.ok()) << made.status().to_string();
+    DeviceRank& own = **made;
+    const SharedMemory memory = SharedMemory::make(0, (2 + 4 * rank) << 20U).value();
+    AddressRange range = AddressRange::reserve(0, memory.bytes()).value();
+    ASSERT_TRUE(range.map(0, memory).ok());
+    constexpr std::uint64_t kBytes = 400000;
+    std::byte* const enrolled = range.base() + (rank + 1) * std::size_t{65536};
+    std::byte* const allocated = own.allocate(kBytes).value();
+    for (int time = 0; time < 2; ++time) {
+      const Status status = own.enroll(enrolled, kBytes);
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      EXPECT_EQ(own.enroll(enrolled, kBytes).code(), Code::invalid_usage);
+      for (const char* name : {"one_shot", "two_shot"}) {
+        const LoadedSchedule* loaded = load(own, name, 2);
+        expect_right(own, rank, 2, loaded, enrolled, allocated, Type::f32, kBytes / 4, false);
+        expect_right(own, rank, 2, loaded, allocated, enrolled, Type::bf16, kBytes / 2, true);
+        expect_right(own, rank, 2, loaded, enrolled, enrolled, Type::f32, 1001, true);
+      }
+      // Beyond its end nobody may reach.
+      const CallBytes beyond = CallBytes::of(Collective::all_reduce, kBytes, 2);
+      EXPECT_EQ(own.is_symmetric({enrolled + 4, enrolled + 4}, beyond).status().code(), Code::invalid_argument);
+      ASSERT_TRUE(own.release(enrolled).ok());
+      EXPECT_FALSE(own.is_symmetric({enrolled, enrolled}, beyond).value());
+    }
+  });
+}
+
 TEST_F(DeviceProcesses, WhatNeedsSymmetricMemorySaysSo) {
   run(2, [](std::unique_ptr<Rendezvous> rendezvous) {
     auto made = DeviceRank::create({.channels = 4}, std::move(rendezvous));
     ASSERT_TRUE(made.ok()) << made.status().to_string();
     const DeviceBytes apart(4000);
     const DeviceCall call = {load(**made, "two_shot", 2), 1000, {.op = Op::sum, .type = Type::f32}, true};
-    const Status status = (*made)->call(call, {apart.data(), apart.data()}, nullptr);
+    const Status status = (*made)->call(call, {apart.data(), apart.data()}, {4000, 4000}, nullptr);
     EXPECT_EQ(status.code(), Code::unsupported);
     EXPECT_NE(status.message().find("symmetric memory"), std::string::npos) << status.to_string();
   });

@@ -317,11 +317,12 @@ INSTANTIATE_TEST_SUITE_P(Versions, NcclTuner, ::testing::Values(2, 3, 4, 5, 6),
 
 TEST(NcclTunerV2, RefusesWhatNcclWouldFailAt) {
   test::TemporaryFolder folder;
-  const std::string path = folder.write("lines.conf",
-                                        "allgather,0,9,pat,simple,0,-1,-1\nallgather,0,9,tree,ll,0,-1,-1\n"
-                                        "allreduce,0,9,nvls_tree,simple,0,-1,-1\n"
-                                        "allreduce,0,9,nvls,ll,0,-1,-1\n"
-                                        "allreduce,0,9,collnet_chain,simple,0,-1,-1\n");
+  const std::string path =
+      folder.write("lines.conf",
+                   "allgather,0,9,pat,simple,0,-1,-1\nallgather,0,9,tree,ll,0,-1,-1\nallgather,0,9,ring,ll128,0,-1,-1\n"
+                   "allreduce,0,9,nvls_tree,simple,0,-1,-1\n"
+                   "allreduce,0,9,nvls,ll,0,-1,-1\n"
+                   "allreduce,0,9,collnet_chain,simple,0,-1,-1\n");
   ::setenv("NCCL_TUNER_CONFIG_FILE", path.c_str(), 1);
   const Communicator one_node(2, 8, 1);
   EXPECT_EQ(one_node.ask({.function = kAllGather, .bytes = 9}), kOwnChoice);

@@ -40,21 +40,19 @@ template <class Body>
 tuttiResult_t with(tuttiDeviceComm_t handle, const Body& body) noexcept {
   return guarded([&]() -> tuttiResult_t {
     if (handle == nullptr || handle->live == nullptr) return refuse_handle(handle);
+    if (!handle->live->is_of_this_process())
+      return report({tutti::Code::invalid_usage, "a forked child cannot use the device communicators of its parent"});
     return body(*handle->live);
   });
 }
 
-// Each operation of a rank that makes kernels loads what it needs by itself, so this may be in a capture.
+// May be called during a capture: what a call must load first does not become part of the graph.
 tuttiResult_t run(const DeviceComm::Asked& given, tuttiDataType_t datatype, tuttiDeviceComm_t handle,
                   tuttiDeviceStream_t stream) noexcept {
   return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
     DeviceComm::Asked asked = given;
     asked.type = static_cast<tutti::Type>(datatype);
-    // What others than the root pass there is not looked at.
-    const bool is_root = asked.root == comm.rank();
-    if (asked.collective == Collective::broadcast && !is_root) asked.input = nullptr;
-    if (asked.collective == Collective::reduce && !is_root) asked.output = nullptr;
     return report(comm.call(asked, stream));
   });
 }
@@ -68,6 +66,7 @@ extern "C" {
 tuttiResult_t tuttiDeviceCommInit(tuttiDeviceComm_t* device_comm, tuttiComm_t comm, const tuttiConfig_t* config) {
   return guarded([&]() -> tuttiResult_t {
     if (device_comm == nullptr) return refuse("device_comm is null");
+    *device_comm = nullptr;
     int rank = 0;
     tuttiComm_t own = nullptr;
     if (const tuttiResult_t known = tuttiCommUserRank(comm, &rank); known != tuttiSuccess) return known;
@@ -80,10 +79,20 @@ tuttiResult_t tuttiDeviceCommInit(tuttiDeviceComm_t* device_comm, tuttiComm_t co
 }
 
 tuttiResult_t tuttiDeviceCommDestroy(tuttiDeviceComm_t handle) {
+  if (handle != nullptr && handle->live != nullptr && !handle->live->is_of_this_process()) {
+    // Nothing of it works in a forked child, and to end its parts would wait for threads that are not there.
+    static_cast<void>(handle->live.release());
+    return tuttiSuccess;
+  }
   return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
-    const tutti::Status settled = comm.settle();
+    const tutti::Result<bool> settled = comm.settle();
+    // Nothing is freed under running kernels.
+    if (settled.ok() && !*settled)
+      return report({tutti::Code::invalid_usage,
+                     "a stream is being captured, so the device cannot be waited for; destroy behind the capture"});
+    if (!comm.check().ok()) comm.abort();  // ranks that still wait for this one hear of it
     handle->live.reset();
-    return report(settled);
+    return report(settled.status());
   });
 }
 
@@ -121,6 +130,7 @@ tuttiResult_t tuttiDeviceCommGetAsyncError(tuttiDeviceComm_t handle, tuttiResult
 tuttiResult_t tuttiDeviceMemAlloc(void** memory, size_t bytes, tuttiDeviceComm_t handle) {
   return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
     if (memory == nullptr) return refuse("memory is null");
+    *memory = nullptr;
     tutti::Result<std::byte*> made = comm.ranks().allocate(bytes);
     if (made.ok()) *memory = *made;
     return report(made.status());
@@ -202,6 +212,10 @@ tuttiResult_t tuttiDeviceRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scal
     *op = static_cast<tuttiRedOp_t>(comm.add_operator(made));
     return tuttiSuccess;
   });
+}
+
+tuttiResult_t tuttiDeviceRedOpDestroy(tuttiRedOp_t op, tuttiDeviceComm_t device_comm) {
+  return with(device_comm, [&](DeviceComm& comm) { return report(comm.remove_operator(number(op))); });
 }
 
 tuttiResult_t tuttiDeviceGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kLookEvery{10};
 
 bool is_in_place(const DeviceComm::Asked& asked, std::uint32_t rank) {
   const CollectiveFacts& facts = facts_of(asked.collective);
-  // Only the root can tell, and what is right in place is right out of place, too.
+  // Only the root knows. A schedule's form that is right in place is right out of place, too.
   if (facts.has_root) return true;
   const std::uint64_t block = asked.count * size_of(asked.type);
   const auto* input = static_cast<const std::byte*>(asked.input);
@@ -92,18 +92,25 @@ DeviceComm::~DeviceComm() {
 void DeviceComm::watch(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    if (comm_->communicator->async_error() != Code::ok) {
+    Communicator& communicator = *comm_->communicator;
+    // What has failed on this device ends the others' calls, too, and the other way round.
+    const Status own = ranks_->check();
+    if (!own.ok()) communicator.abort(own.to_string());
+    if (communicator.async_error() != Code::ok) {
       ranks_->abort();
       return;
     }
+    for (std::uint32_t rank = 0; rank < num_ranks(); ++rank)
+      if (rank != this->rank() && communicator.region().has_left(rank)) ranks_->note_left(rank);
     woken_.wait_for(lock, stop, kLookEvery, [] { return false; });
   }
 }
 
 Status DeviceComm::check() const {
+  const Status own = ranks_->check();
   // Why kernels were told to leave, where that is known.
-  TUTTI_TRY(comm_->communicator->failure());
-  return ranks_->check();
+  if (own.ok() || own.code() == Code::aborted) TUTTI_TRY(comm_->communicator->failure());
+  return own;
 }
 
 void DeviceComm::abort() {
@@ -111,15 +118,26 @@ void DeviceComm::abort() {
   ranks_->abort();
 }
 
-Status DeviceComm::settle() {
-  const device::OnDevice on(device_);
-  TUTTI_TRY(on.status());
-  return device::cuda_status(cudaDeviceSynchronize(), "wait for the device");
-}
+Result<bool> DeviceComm::settle() { return ranks_->settle(); }
+
+bool DeviceComm::is_of_this_process() const { return comm_->communicator->is_of_this_process(); }
 
 std::uint32_t DeviceComm::add_operator(const Operator& made) {
-  operators_.push_back(made);
-  return OperatorHandle::kFirstCustom + static_cast<std::uint32_t>(operators_.size()) - 1;
+  const auto free = std::find(operators_.begin(), operators_.end(), std::nullopt);
+  const auto index = static_cast<std::uint32_t>(free - operators_.begin());
+  if (free == operators_.end())
+    operators_.emplace_back(made);
+  else
+    *free = made;
+  return OperatorHandle::kFirstCustom + index;
+}
+
+Status DeviceComm::remove_operator(std::uint32_t op) {
+  const std::uint32_t index = op - OperatorHandle::kFirstCustom;
+  if (op < OperatorHandle::kFirstCustom || index >= operators_.size() || !operators_[index])
+    return wrong_argument(fmt::format("{} is no operator of this device communicator", op));
+  operators_[index].reset();
+  return {};
 }
 
 Result<Operator> DeviceComm::operator_of(const Asked& asked) const {
@@ -133,12 +151,12 @@ Result<Operator> DeviceComm::operator_of(const Asked& asked) const {
     }
   }
   const std::uint32_t index = asked.op - OperatorHandle::kFirstCustom;
-  if (asked.op < OperatorHandle::kFirstCustom || index >= operators_.size())
+  if (asked.op < OperatorHandle::kFirstCustom || index >= operators_.size() || !operators_[index])
     return wrong_argument(fmt::format("{} is no operator of this device communicator", asked.op));
-  if (operators_[index].type != asked.type)
+  if (operators_[index]->type != asked.type)
     return wrong_argument(
-        fmt::format("the operator was made for {}, not for {}", name_of(operators_[index].type), name_of(asked.type)));
-  return operators_[index];
+        fmt::format("the operator was made for {}, not for {}", name_of(operators_[index]->type), name_of(asked.type)));
+  return *operators_[index];
 }
 
 Result<device::DeviceCall> DeviceComm::call_of(const Asked& asked) const {
@@ -156,20 +174,32 @@ Result<device::DeviceCall> DeviceComm::call_of(const Asked& asked) const {
   return device::DeviceCall{.count = asked.count, .op = op, .in_place = is_in_place(asked, rank())};
 }
 
+Result<DeviceComm::Prepared> DeviceComm::prepare(const Asked& asked) const {
+  Prepared made;
+  TUTTI_TRY_ASSIGN(made.call, call_of(asked));
+  const bool is_root = asked.root == rank();
+  made.part = {asked.input, asked.output, made.call.op.scalar, made.call.op.integer_scalar};
+  // What others than the root pass there is not looked at.
+  if (asked.collective == Collective::broadcast && !is_root) made.part.input = nullptr;
+  if (asked.collective == Collective::reduce && !is_root) made.part.output = nullptr;
+  made.bytes = device::CallBytes::of(asked.collective, asked.count * size_of(asked.type), num_ranks());
+  TUTTI_TRY_ASSIGN(made.is_symmetric, ranks_->is_symmetric(made.part, made.bytes));
+  return made;
+}
+
 Result<device::DeviceChoice> DeviceComm::choose(const Asked& asked) {
-  TUTTI_TRY_ASSIGN(const device::DeviceCall call, call_of(asked));
-  return chooser_->choose(asked.collective, asked.root, call, ranks_->is_symmetric({asked.input, asked.output}));
+  TUTTI_TRY_ASSIGN(const Prepared made, prepare(asked));
+  return chooser_->choose(asked.collective, asked.root, made.call, made.is_symmetric);
 }
 
 Status DeviceComm::call(const Asked& asked, cudaStream_t stream) {
   TUTTI_TRY(check());
-  TUTTI_TRY_ASSIGN(device::DeviceCall call, call_of(asked));
+  TUTTI_TRY_ASSIGN(Prepared made, prepare(asked));
   if (asked.count == 0) return {};
-  const device::DevicePart part = {asked.input, asked.output, call.op.scalar, call.op.integer_scalar};
   TUTTI_TRY_ASSIGN(const device::DeviceChoice choice,
-                   chooser_->choose(asked.collective, asked.root, call, ranks_->is_symmetric(part)));
-  call.schedule = choice.schedule;
-  return ranks_->call(call, part, stream);
+                   chooser_->choose(asked.collective, asked.root, made.call, made.is_symmetric));
+  made.call.schedule = choice.schedule;
+  return ranks_->call(made.call, made.part, made.bytes, stream);
 }
 
 }  // namespace tutti::api

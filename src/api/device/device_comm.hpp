@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -43,12 +44,15 @@ class DeviceComm {
   [[nodiscard]] Status call(const Asked& asked, cudaStream_t stream);
 
   [[nodiscard]] std::uint32_t add_operator(const Operator& made);
+  [[nodiscard]] Status remove_operator(std::uint32_t op);
 
   // Any thread.
   [[nodiscard]] Status check() const;
   void abort();
-  // Waits for all that was put into streams of the device.
-  [[nodiscard]] Status settle();
+  // See DeviceRank.
+  [[nodiscard]] Result<bool> settle();
+  // False in a forked child, which has neither CUDA nor the watcher.
+  [[nodiscard]] bool is_of_this_process() const;
 
  private:
   struct Destroying {
@@ -59,6 +63,14 @@ class DeviceComm {
   [[nodiscard]] Result<device::DeviceRules> read_rules() const;
   [[nodiscard]] Status set_up();
   [[nodiscard]] Result<device::DeviceCall> call_of(const Asked& asked) const;
+  // A call but for its schedule.
+  struct Prepared {
+    device::DeviceCall call;
+    device::DevicePart part;
+    device::CallBytes bytes;
+    bool is_symmetric = false;
+  };
+  [[nodiscard]] Result<Prepared> prepare(const Asked& asked) const;
   [[nodiscard]] Result<Operator> operator_of(const Asked& asked) const;
   // Until the end: if the communicator breaks, kernels that wait leave.
   void watch(const std::stop_token& stop);
@@ -67,7 +79,7 @@ class DeviceComm {
   int device_ = 0;
   std::unique_ptr<device::DeviceRank> ranks_;
   std::unique_ptr<device::Chooser> chooser_;
-  std::vector<Operator> operators_;  // that were made
+  std::vector<std::optional<Operator>> operators_;  // that were made, by number; destroyed ones leave a hole
   std::mutex mutex_;
   std::condition_variable_any woken_;
   std::jthread watcher_;

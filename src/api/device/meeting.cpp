@@ -77,6 +77,8 @@ Status DeviceMeeting::exchange(int own, std::vector<UniqueFd>& all) {
   Status status;
   for (std::uint32_t rank = 0; status.ok() && rank < num_ranks(); ++rank)
     if (rank != this->rank()) status = send_to(places[rank], own);
+  // The others wait for it by then.
+  if (!status.ok()) communicator_.abort(status.to_string());
   if (status.ok()) status = receive_from_others(listener->get(), *place, all);
   return device::agree(*this, status);
 }
@@ -122,7 +124,7 @@ Status DeviceMeeting::receive_from_others(int listener, const Place& own, std::v
       const bool is_right = got.outcome == SocketTransfer::Outcome::done && got.bytes == sizeof greeting &&
                             greeting.secret == own.secret && greeting.rank < all.size() && passed.fd.valid() &&
                             greeting.rank != rank() && !all[greeting.rank].valid();
-      // A stranger's is closed, and said nothing of.
+      // A stranger's connection is closed without a message.
       if (is_right) {
         all[greeting.rank] = std::move(passed.fd);
         --missing;

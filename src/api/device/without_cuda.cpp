@@ -75,6 +75,7 @@ tuttiResult_t tuttiDeviceRedOpCreatePreMulSum(tuttiRedOp_t* /*op*/, const void* 
                                               tuttiDataType_t /*datatype*/, tuttiDeviceComm_t /*device_comm*/) {
   return refuse();
 }
+tuttiResult_t tuttiDeviceRedOpDestroy(tuttiRedOp_t /*op*/, tuttiDeviceComm_t /*device_comm*/) { return refuse(); }
 tuttiResult_t tuttiDeviceGetAlgorithm(const char* /*collective*/, const void* /*sendbuff*/, const void* /*recvbuff*/,
                                       size_t /*count*/, tuttiDataType_t /*datatype*/, tuttiRedOp_t /*op*/, int /*root*/,
                                       tuttiDeviceComm_t /*device_comm*/, const char** /*algorithm*/,

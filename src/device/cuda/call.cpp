@@ -21,7 +21,7 @@ Status cuda_status(cudaError_t error, std::string_view what) {
 
 namespace {
 
-// What is done here is no part of a graph that this thread may be capturing, and is allowed all the same.
+// Lets this thread make CUDA calls while it captures a graph. They do not become part of the graph.
 class AmidCapture {
  public:
   AmidCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -115,6 +115,10 @@ void Failures::abort() {
     __atomic_store_n(&host_[number].abort, 1U, __ATOMIC_RELEASE);
 }
 
+void Failures::note_left(std::uint32_t number, std::uint32_t rank) {
+  __atomic_fetch_or(&host_[number].left[rank / 32], 1U << rank % 32, __ATOMIC_RELEASE);
+}
+
 Status Failures::status(std::uint32_t number, std::uint32_t rank, double timeout) const {
   const Failure& failure = host_[number];
   const auto trouble = static_cast<Trouble>(__atomic_load_n(&failure.trouble, __ATOMIC_ACQUIRE));
@@ -132,6 +136,9 @@ Status Failures::status(std::uint32_t number, std::uint32_t rank, double timeout
       return {Code::timeout, fmt::format("rank {} has waited {} s {}", rank, timeout, what), missing};
     case Trouble::aborted:
       return {Code::aborted, fmt::format("rank {} was told to stop while it waited {}", rank, what), missing};
+    case Trouble::left:
+      return {Code::rank_lost, fmt::format("rank {} has ended its part; rank {} waited {}", failure.rank, rank, what),
+              missing};
     case Trouble::mismatch:
       return {Code::invalid_usage, fmt::format("rank {} and rank {} do not make the same call", rank, failure.rank),
               missing};
@@ -226,7 +233,7 @@ Result<const LoadedSchedule*> Schedules::load(Schedule schedule, const Allowed& 
   return schedules_.emplace_back(std::move(loaded)).get();
 }
 
-// Only once a room is full is another one had from CUDA.
+// Asks CUDA for another room only when the last one is full.
 Result<std::byte*> Schedules::take_room(std::uint64_t bytes) {
   constexpr std::uint64_t kRoom = 1 << 20U;
   constexpr std::uint64_t kAligned = 256;

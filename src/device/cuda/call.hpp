@@ -105,8 +105,8 @@ struct RankPlace {
 // The schedules of a communicator: all of its ranks' programs, on the present device. One thread.
 class Schedules {
  public:
-  // For `num_ranks` ranks, of which `only` alone makes calls, if one is named. Loads the kernels of collectives now,
-  // and has memory for schedules: to do so later may wait for kernels of ranks that wait for this one.
+  // For `num_ranks` ranks, of which `only` alone makes calls, if one is named. Loads the kernels of collectives and
+  // allocates memory for schedules now: doing so later could wait for kernels of ranks that wait for this one.
   [[nodiscard]] static Result<Schedules> make(int device, std::uint32_t num_ranks,
                                               std::optional<std::uint32_t> only = {});
   ~Schedules();
@@ -170,6 +170,8 @@ class Failures {
   // What kept rank `rank`, whose failure is that number, from finishing.
   [[nodiscard]] Status status(std::uint32_t number, std::uint32_t rank, double timeout) const;
   void abort();
+  // The rank will make no call any more; who waits for one leaves.
+  void note_left(std::uint32_t number, std::uint32_t rank);
 
  private:
   std::uint32_t number_ = 0;

@@ -30,6 +30,11 @@ Result<DeviceRules::Wanted> read_wanted(std::string_view name, std::string& text
   return wanted;
 }
 
+// All ranks get such an error alike, and go on to the next algorithm. What one rank lacks ends its call.
+bool is_of_the_call(const Status& status) {
+  return status.code() == Code::unsupported || status.code() == Code::invalid_argument;
+}
+
 // As nccl-tests counts: of all blocks together.
 std::uint64_t message_bytes(Collective collective, const DeviceCall& call, std::uint32_t num_ranks) {
   const CollectiveFacts& facts = facts_of(collective);
@@ -116,7 +121,7 @@ Result<DeviceChoice> Chooser::choose(Collective collective, std::uint32_t root, 
     if (!range.way.algorithm.empty()) {
       Result<DeviceChoice> chosen =
           try_out(known(collective, root, range.way.algorithm), call, is_symmetric, "by the table");
-      if (chosen.ok()) return chosen;
+      if (chosen.ok() || !is_of_the_call(chosen.status())) return chosen;
     }
   }
   Status why = {Code::unsupported, fmt::format("no algorithm does {} on devices", name_of(collective))};
@@ -124,7 +129,7 @@ Result<DeviceChoice> Chooser::choose(Collective collective, std::uint32_t root, 
     if (algorithm->channel != Channel::staged && algorithm->channel != Channel::symmetric) continue;
     Result<DeviceChoice> chosen =
         try_out(known(collective, root, std::string(algorithm->name)), call, is_symmetric, "the first that can");
-    if (chosen.ok()) return chosen;
+    if (chosen.ok() || !is_of_the_call(chosen.status())) return chosen;
     why = chosen.status();
   }
   return why;

@@ -40,7 +40,7 @@ class Chooser {
  public:
   Chooser(DeviceRank& ranks, DeviceRules rules) : ranks_(ranks), rules_(std::move(rules)) {}
 
-  // For a call but for its schedule, from or to `root`. An error where nothing can do it.
+  // `call` is complete except for its schedule. An error if no schedule can do it from or to `root`.
   [[nodiscard]] Result<DeviceChoice> choose(Collective collective, std::uint32_t root, const DeviceCall& call,
                                             bool is_symmetric);
 

@@ -18,7 +18,11 @@ class OnDevice {
  public:
   explicit OnDevice(int device) {
     if (cudaGetDevice(&before_) != cudaSuccess) before_ = -1;
-    status_ = cuda_status(cudaSetDevice(device), "use the device");
+    // Left alone where it is right: a program may have made a context of its own current.
+    if (before_ == device)
+      before_ = -1;
+    else
+      status_ = cuda_status(cudaSetDevice(device), "use the device");
   }
   ~OnDevice() {
     if (before_ >= 0) static_cast<void>(cuda_status(cudaSetDevice(before_), "use the device before"));

@@ -23,7 +23,7 @@ struct Facts {
   std::uint64_t multiprocessors = 0;
   std::uint64_t span = 0;  // of addresses that symmetric memory of its device can need
   // Equal on all ranks.
-  std::array<std::uint64_t, 5> terms = {};
+  std::array<std::uint64_t, 8> terms = {};
 
   [[nodiscard]] bool shares_with(const Facts& other) const {
     return device == other.device && process == other.process;
@@ -41,8 +41,14 @@ Result<Facts> facts_of(const RankOptions& options) {
   facts.process = static_cast<std::uint64_t>(getpid());
   facts.multiprocessors = static_cast<std::uint64_t>(properties.multiProcessorCount);
   facts.span = (properties.totalGlobalMem / granularity + 1) * granularity;
-  facts.terms = {options.channels, options.channel_bytes, options.slots_bytes, options.scratch_bytes,
-                 options.agreement};
+  facts.terms = {options.channels,
+                 options.channel_bytes,
+                 options.slots_bytes,
+                 options.scratch_bytes,
+                 options.agreement,
+                 granularity,
+                 kThreads,
+                 sizeof(Entry)};
   return facts;
 }
 
@@ -65,6 +71,10 @@ Status check_connections() {
           fmt::format("ranks that are threads share a device, and would wait for each other for ever if CUDA ran their "
                       "streams one after another: set {}={} before the program starts, or make each rank a process",
                       kName, kMost)};
+}
+
+Status amid_capture() {
+  return {Code::invalid_usage, "a stream is being captured, so the device cannot be waited for; call this behind it"};
 }
 
 }  // namespace
@@ -100,6 +110,9 @@ Status DeviceRank::meet() {
   std::uint64_t span = 0;
   same_device_ = true;
   limits_.channels = options_.channels == 0 ? UINT32_MAX : options_.channels;
+  const auto is_beside = [&](const Facts& each) { return each.shares_with(*own); };
+  const bool shares = std::count_if(all.begin(), all.end(), is_beside) > 1;
+  TUTTI_TRY(agree(*rendezvous_, shares ? check_connections() : Status()));
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
     if (all[rank].terms != own->terms)
       return {Code::invalid_usage,
@@ -107,8 +120,7 @@ Status DeviceRank::meet() {
                           rank),
               static_cast<int>(rank)};
     const auto sharing = static_cast<std::uint64_t>(
-        std::count_if(all.begin(), all.end(), [&](const Facts& each) { return each.shares_with(all[rank]); }));
-    if (sharing > 1) TUTTI_TRY(check_connections());
+        std::count_if(all.begin(), all.end(), [&](const Facts& each) { return each.device == all[rank].device; }));
     TUTTI_TRY_ASSIGN(const std::uint32_t share, share_of(all[rank].multiprocessors, sharing));
     limits_.channels = std::min(limits_.channels, share);
     same_device_ = same_device_ && all[rank].shares_with(*own);
@@ -126,6 +138,7 @@ Status DeviceRank::set_up(std::uint64_t span) {
   limits_.scratch_bytes = options_.scratch_bytes / 16 * 16;
   layout_ = region_layout(num_ranks_, limits_);
   TUTTI_TRY_ASSIGN(failures_, Failures::make(1));
+  TUTTI_TRY_ASSIGN(last_call_, DeviceEvent::make());
   cudaStream_t stream = schedules_.stream();
   TUTTI_TRY_ASSIGN(state_, DeviceArray::make(limits_.channels * sizeof(ChannelState), "counters", stream));
   TUTTI_TRY_ASSIGN(peers_, DeviceArray::make(num_ranks_ * sizeof(Peer), "addresses", stream));
@@ -175,7 +188,7 @@ DeviceRank::~DeviceRank() {
   abort();
   const OnDevice on(options_.device);
   // Memory is given back while nothing uses it.
-  static_cast<void>(cuda_status(cudaDeviceSynchronize(), "wait for the device"));
+  static_cast<void>(settle().ok());
   heap_.reset();
   regions_.clear();
 }
@@ -195,13 +208,57 @@ Status DeviceRank::enroll(const void* buffer, std::uint64_t bytes) {
 Status DeviceRank::release(const void* memory) {
   const OnDevice on(options_.device);
   TUTTI_TRY(on.status());
-  TUTTI_TRY(agree(*rendezvous_, cuda_status(cudaDeviceSynchronize(), "wait for the device")));
+  const Result<bool> settled = settle();
+  const bool is_settled = settled.ok() && *settled;
+  TUTTI_TRY(agree(*rendezvous_, is_settled ? Status() : settled.ok() ? amid_capture() : settled.status()));
   return heap_->release(memory, *rendezvous_);
 }
 
-bool DeviceRank::is_symmetric(const DevicePart& part) const {
-  const auto is_given = [this](const void* buffer) { return buffer == nullptr || heap_->find(buffer) != nullptr; };
-  return is_given(part.input) && is_given(part.output);
+Result<DeviceEvent> DeviceEvent::make() {
+  DeviceEvent made;
+  TUTTI_TRY(cuda_status(cudaEventCreateWithFlags(&made.event_, cudaEventDisableTiming), "make an event"));
+  return made;
+}
+DeviceEvent::~DeviceEvent() {
+  if (event_ != nullptr) static_cast<void>(cuda_status(cudaEventDestroy(event_), "end an event"));
+}
+
+Result<bool> DeviceRank::settle() const {
+  const OnDevice on(options_.device);
+  TUTTI_TRY(on.status());
+  // Not the device, if it can be helped: kernels of others may run there, even some that wait for this rank.
+  cudaError_t waited = cudaSuccess;
+  if (was_captured_)
+    waited = cudaDeviceSynchronize();
+  else if (has_called_)
+    waited = cudaEventSynchronize(last_call_.get());
+  const bool is_amid_capture = waited == cudaErrorStreamCaptureUnsupported;
+  TUTTI_TRY(cuda_status(is_amid_capture ? cudaSuccess : waited, "wait for the device"));
+  return !is_amid_capture;
+}
+
+Result<bool> DeviceRank::is_symmetric(const DevicePart& part, const CallBytes& bytes) const {
+  bool all = true;
+  for (const auto& [buffer, length] :
+       {std::pair(part.input, bytes.input), std::pair<const void*, std::uint64_t>(part.output, bytes.output)}) {
+    if (buffer == nullptr || heap_->find(buffer, length) != nullptr) continue;
+    // The ranks could not agree on how to reach it.
+    if (heap_->find(buffer, 0) != nullptr)
+      return wrong_argument(fmt::format("of the {} bytes at {} only the first are symmetric memory", length, buffer));
+    all = false;
+  }
+  return all;
+}
+
+Status DeviceRank::follow_other_streams(cudaStream_t stream) const {
+  if (!has_called_ || stream == last_stream_) return {};
+  return cuda_status(cudaStreamWaitEvent(stream, last_call_.get(), 0), "wait for calls in another stream");
+}
+
+Status DeviceRank::note_stream(cudaStream_t stream) {
+  last_stream_ = stream;
+  has_called_ = true;
+  return cuda_status(cudaEventRecord(last_call_.get(), stream), "note a call in its stream");
 }
 
 RankPlace DeviceRank::place(bool is_symmetric) const {
@@ -220,21 +277,28 @@ Status DeviceRank::objection(const DeviceCall& call, bool is_symmetric) const {
   return Schedules::shape(call, place(is_symmetric)).status();
 }
 
-Status DeviceRank::call(const DeviceCall& call, const DevicePart& part, cudaStream_t stream) {
+Status DeviceRank::call(const DeviceCall& call, const DevicePart& part, const CallBytes& bytes, cudaStream_t stream) {
   TUTTI_TRY(check());
   const OnDevice on(options_.device);
   TUTTI_TRY(on.status());
-  const RankPlace own = place(is_symmetric(part));
+  TUTTI_TRY_ASSIGN(const bool are_symmetric, is_symmetric(part, bytes));
+  const RankPlace own = place(are_symmetric);
   DevicePart known = part;
-  if (own.is_symmetric) {
+  if (are_symmetric) {
     // Of memory that was enrolled, the address that the other ranks know.
-    if (part.input != nullptr) known.input = heap_->find(part.input);
-    if (part.output != nullptr) known.output = heap_->find(part.output);
+    if (part.input != nullptr) known.input = heap_->find(part.input, bytes.input);
+    if (part.output != nullptr) known.output = heap_->find(part.output, bytes.output);
   }
   TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, own));
   WalkCalls calls;
   TUTTI_TRY_ASSIGN(calls.ranks[0], Schedules::prepare(call, known, shape, own));
-  return launch(Schedules::kernel_of(call), calls, 1, shape.channels, stream, words_of(call));
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  TUTTI_TRY(cuda_status(cudaStreamIsCapturing(stream, &capture), "ask whether the stream is captured"));
+  const bool is_captured = capture != cudaStreamCaptureStatusNone;
+  if (!is_captured) TUTTI_TRY(follow_other_streams(stream));
+  TUTTI_TRY(launch(Schedules::kernel_of(call), calls, 1, shape.channels, stream, words_of(call)));
+  was_captured_ = was_captured_ || is_captured;
+  return is_captured ? Status() : note_stream(stream);
 }
 
 }  // namespace tutti::device

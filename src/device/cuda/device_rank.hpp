@@ -3,22 +3,42 @@
 // device memory that each has shared. Symmetric buffers are read and written where they lie. Others are copied through
 // slots, which not all algorithms allow.
 //
-// Calls are put into streams and do not wait for the device. Ranks make equal calls in the same order. Buffers of a
-// call that failed must outlive the rank. One thread at a time, but for check() and abort().
+// Calls are put into streams and do not wait for the device. They run one after another, whatever their streams; those
+// of graphs the program must order. Ranks make equal calls in the same order. Buffers of a call that failed must
+// outlive all ranks. One thread at a time, but for check(), abort() and note_left().
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 
+#include "data/collective.hpp"
 #include "device/cuda/call.hpp"
 #include "device/cuda/rendezvous.hpp"
 #include "device/cuda/symmetric_heap.hpp"
 #include "device/walk/layout.hpp"
 
 namespace tutti::device {
+
+// Movable; the destructor ends it.
+class DeviceEvent {
+ public:
+  DeviceEvent() = default;
+  [[nodiscard]] static Result<DeviceEvent> make();
+  ~DeviceEvent();
+  DeviceEvent(DeviceEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  DeviceEvent& operator=(DeviceEvent&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
 
 struct RankOptions {
   int device = 0;
@@ -29,6 +49,18 @@ struct RankOptions {
   std::uint64_t slots_bytes = 256 << 10U;
   std::uint64_t scratch_bytes = 64 << 10U;
   std::uint64_t agreement = 0;  // a digest of whatever else they must have alike
+};
+
+// Of a rank's buffers of a call.
+struct CallBytes {
+  std::uint64_t input = 0;
+  std::uint64_t output = 0;
+
+  // Of a collective on blocks of `block` bytes.
+  [[nodiscard]] static CallBytes of(Collective collective, std::uint64_t block, std::uint32_t num_ranks) {
+    const CollectiveFacts& facts = facts_of(collective);
+    return {block * (facts.many_inputs ? num_ranks : 1), block * (facts.many_outputs ? num_ranks : 1)};
+  }
 };
 
 class DeviceRank {
@@ -43,24 +75,33 @@ class DeviceRank {
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
 
-  // Symmetric memory. In all three ranks meet, and make equal calls. release() waits for this rank's device first.
+  // Symmetric memory. Ranks meet in each of these three, and make equal calls. release() first waits for this rank's
+  // calls.
   [[nodiscard]] Result<std::byte*> allocate(std::uint64_t bytes);
   [[nodiscard]] Status enroll(const void* buffer, std::uint64_t bytes);
   [[nodiscard]] Status release(const void* memory);
 
   [[nodiscard]] Schedules& schedules() { return schedules_; }
 
-  // Whether all buffers of a call are symmetric, which must be equal on all ranks. Null ones are.
-  [[nodiscard]] bool is_symmetric(const DevicePart& part) const;
+  // Whether all buffers of a call, of so many bytes, are symmetric, which must be equal on all ranks. Null ones are. An
+  // error where one is only in part.
+  [[nodiscard]] Result<bool> is_symmetric(const DevicePart& part, const CallBytes& bytes) const;
   // Why the call cannot be done; ok where it can.
   [[nodiscard]] Status objection(const DeviceCall& call, bool is_symmetric) const;
   // This rank's part of a call.
-  [[nodiscard]] Status call(const DeviceCall& call, const DevicePart& part, cudaStream_t stream);
+  [[nodiscard]] Status call(const DeviceCall& call, const DevicePart& part, const CallBytes& bytes,
+                            cudaStream_t stream);
+
+  // Waits for all calls of this rank; where graphs have captured some, for all of the device. False where a capture
+  // forbids that.
+  [[nodiscard]] Result<bool> settle() const;
 
   // What kept this rank from finishing calls that the device has ended; then only destroying it is left.
   [[nodiscard]] Status check() const { return failures_.status(0, rank_, options_.timeout); }
   // This rank leaves the calls in which it waits.
   void abort() { failures_.abort(); }
+  // It leaves those in which it waits for that rank, which makes no call any more.
+  void note_left(std::uint32_t rank) { failures_.note_left(0, rank); }
 
  private:
   DeviceRank(const RankOptions& options, std::unique_ptr<Rendezvous> rendezvous, Schedules schedules)
@@ -74,6 +115,9 @@ class DeviceRank {
   [[nodiscard]] Status share_region(const Result<SharedMemory>& own);
   [[nodiscard]] Status tell_addresses();
   [[nodiscard]] RankPlace place(bool is_symmetric) const;
+  // Around a launch into a stream that is not captured: calls of other streams come before.
+  [[nodiscard]] Status follow_other_streams(cudaStream_t stream) const;
+  [[nodiscard]] Status note_stream(cudaStream_t stream);
 
   RankOptions options_;
   std::uint32_t rank_;
@@ -88,6 +132,10 @@ class DeviceRank {
   DeviceArray peers_;
   DeviceArray state_;
   Failures failures_;
+  DeviceEvent last_call_;
+  cudaStream_t last_stream_ = nullptr;
+  bool has_called_ = false;
+  bool was_captured_ = false;
 };
 
 // How many channels a rank has, at most: those that all run at the same time where `sharing` ranks have the device.

@@ -14,8 +14,12 @@ template <class Function>
 void find(const char* name, Function& function, Status& status) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
   constexpr unsigned kVersion = 12000;
   const cudaError_t error = cudaGetDriverEntryPointByVersion(name, &found, kVersion, cudaEnableDefault, &result);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
+#endif
   if (status.ok()) status = cuda_status(error, fmt::format("find {} in the driver", name));
   if (status.ok() && found == nullptr) status = {Code::unsupported, fmt::format("the driver has no {}", name)};
   function = reinterpret_cast<Function>(found);

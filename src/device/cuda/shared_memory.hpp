@@ -12,14 +12,14 @@
 
 namespace tutti::device {
 
-// Memory, wherever it is mapped: it lives for as long as this, or an address of it, does.
+// Memory, wherever it is mapped. It lives as long as this object, or as long as it is mapped anywhere.
 class SharedMemory {
  public:
   // Of `device`, at least so many bytes.
   [[nodiscard]] static Result<SharedMemory> make(int device, std::uint64_t bytes);
   // Of another rank. The descriptor stays the caller's.
   [[nodiscard]] static Result<SharedMemory> open(int descriptor, std::uint64_t bytes);
-  // What these bytes of the program lie in. An error where it cannot be shared, as memory of cudaMalloc cannot.
+  // The allocation that holds these bytes of the program. An error if it cannot be shared, such as one of cudaMalloc.
   [[nodiscard]] static Result<SharedMemory> around(const void* buffer, std::uint64_t bytes);
 
   SharedMemory() = default;  // none
@@ -34,7 +34,7 @@ class SharedMemory {
   }
 
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  // How far behind its beginning the buffer lies that it was found around.
+  // Bytes from its beginning to the buffer that around() was given.
   [[nodiscard]] std::uint64_t skipped() const { return skipped_; }
   // For another rank.
   [[nodiscard]] Result<UniqueFd> descriptor() const;

@@ -10,6 +10,12 @@
 
 namespace tutti::device {
 
+namespace {
+
+Status nothing_asked_for() { return wrong_argument("symmetric memory of 0 bytes is asked for; 1 is the least"); }
+
+}  // namespace
+
 Result<SymmetricHeap> SymmetricHeap::make(int device, std::uint32_t rank, std::uint32_t num_ranks, std::uint64_t span) {
   SymmetricHeap heap(device, rank, span);
   for (std::uint32_t each = 0; each < num_ranks; ++each) {
@@ -20,8 +26,9 @@ Result<SymmetricHeap> SymmetricHeap::make(int device, std::uint32_t rank, std::u
 }
 
 Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes, Rendezvous& rendezvous, cudaStream_t stream) {
-  if (bytes == 0) return wrong_argument("0 bytes of symmetric memory are asked for; 1 is the least");
-  TUTTI_TRY_ASSIGN(const std::uint64_t place, share(SharedMemory::make(device_, bytes), bytes, rendezvous));
+  TUTTI_TRY_ASSIGN(const std::uint64_t place,
+                   share(bytes == 0 ? Result<SharedMemory>(nothing_asked_for()) : SharedMemory::make(device_, bytes),
+                         bytes, rendezvous));
   std::byte* const memory = base(rank_) + place;
   Status cleared = cuda_status(cudaMemsetAsync(memory, 0, bytes, stream), "clear device memory");
   if (cleared.ok()) cleared = cuda_status(cudaStreamSynchronize(stream), "clear device memory");
@@ -35,10 +42,13 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes, Rendezvous& rend
 }
 
 Status SymmetricHeap::enroll(const void* buffer, std::uint64_t bytes, Rendezvous& rendezvous) {
-  if (bytes == 0) return wrong_argument("0 bytes are to be registered; 1 is the least");
-  const Result<SharedMemory> own = find(buffer) == nullptr
-                                       ? SharedMemory::around(buffer, bytes)
-                                       : Result<SharedMemory>(Status(Code::invalid_usage, "it is symmetric already"));
+  const auto find_own = [&]() -> Result<SharedMemory> {
+    if (bytes == 0) return nothing_asked_for();
+    if (find(buffer, 0) != nullptr)
+      return Status(Code::invalid_usage, fmt::format("the buffer at {} is symmetric memory already", buffer));
+    return SharedMemory::around(buffer, bytes);
+  };
+  const Result<SharedMemory> own = find_own();
   TUTTI_TRY_ASSIGN(const std::uint64_t place, share(own, bytes, rendezvous));
   parts_[place].begin = static_cast<const std::byte*>(buffer);
   parts_[place].length = bytes;
@@ -111,10 +121,11 @@ Status SymmetricHeap::release(const void* memory, Rendezvous& rendezvous) {
   return {};
 }
 
-std::byte* SymmetricHeap::find(const void* buffer) const {
+std::byte* SymmetricHeap::find(const void* buffer, std::uint64_t bytes) const {
   const auto* const address = static_cast<const std::byte*>(buffer);
   for (const auto& [place, part] : parts_)
-    if (part.begin != nullptr && address >= part.begin && address < part.begin + part.length)
+    if (part.begin != nullptr && address >= part.begin && address < part.begin + part.length &&
+        bytes <= part.length - static_cast<std::uint64_t>(address - part.begin))
       return base(rank_) + place + part.skipped + (address - part.begin);
   return nullptr;
 }

@@ -30,11 +30,11 @@ class SymmetricHeap {
   [[nodiscard]] Result<std::byte*> allocate(std::uint64_t bytes, Rendezvous& rendezvous, cudaStream_t stream);
   // Makes memory of the program symmetric. Ranks pass equal sizes; their buffers may lie anywhere.
   [[nodiscard]] Status enroll(const void* buffer, std::uint64_t bytes, Rendezvous& rendezvous);
-  // Ends either, by what allocate() returned or enroll() got, once nothing on any rank's device uses it.
+  // Ends what allocate() returned or enroll() was given. By then nothing on any rank's device may use it.
   [[nodiscard]] Status release(const void* memory, Rendezvous& rendezvous);
 
-  // The address by which the ranks know this buffer; null where it is not symmetric.
-  [[nodiscard]] std::byte* find(const void* buffer) const;
+  // The address by which the ranks know these bytes; null where not all of them are in one symmetric part.
+  [[nodiscard]] std::byte* find(const void* buffer, std::uint64_t bytes) const;
 
  private:
   struct Part {

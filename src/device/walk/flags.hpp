@@ -107,7 +107,7 @@ class Flags {
 
   TUTTI_ON_DEVICE bool await(const std::uint64_t* word, std::uint64_t least, std::uint32_t rank, std::uint32_t post) {
     constexpr std::uint32_t kBetweenClocks = 1024;
-    std::uint64_t deadline = 0;
+    Patience patience;
     for (std::uint32_t looks = 1;; ++looks) {
       const std::uint64_t value = platform_.load_acquire(word);
       if (post != kNoPost && is_of_another_call(value)) {
@@ -116,7 +116,7 @@ class Flags {
       }
       if (value >= least) return true;
       platform_.relax();
-      if (looks % kBetweenClocks == 0 && !may_go_on(deadline, rank, post)) return false;
+      if (looks % kBetweenClocks == 0 && !may_go_on(patience, rank, post)) return false;
     }
   }
   // A post of this round, by its number, with another digest. Later ones may be of other calls.
@@ -125,16 +125,25 @@ class Flags {
     return number > posts_ && number - posts_ <= call_.posts_per_round && (value & kDigestMask) != call_.digest;
   }
 
-  TUTTI_ON_DEVICE bool may_go_on(std::uint64_t& deadline, std::uint32_t rank, std::uint32_t post) {
+  struct Patience {
+    std::uint64_t deadline = 0;
+    bool has_left = false;  // the rank that is waited for; a last look at what it had posted comes behind
+  };
+  TUTTI_ON_DEVICE_APART bool may_go_on(Patience& patience, std::uint32_t rank, std::uint32_t post) {
     if (platform_.load_host(&call_.failure->claimed) != 0) return false;
     if (platform_.load_host(&call_.failure->abort) != 0) {
       fail(Trouble::aborted, rank, post);
       return false;
     }
+    if (patience.has_left) {
+      fail(Trouble::left, rank, post);
+      return false;
+    }
+    patience.has_left = (platform_.load_host(&call_.failure->left[rank / 32]) >> rank % 32 & 1U) != 0;
     if (call_.timeout == 0) return true;
     const std::uint64_t now = platform_.now();
-    if (deadline == 0) deadline = now + call_.timeout;
-    if (now < deadline) return true;
+    if (patience.deadline == 0) patience.deadline = now + call_.timeout;
+    if (now < patience.deadline) return true;
     fail(Trouble::timeout, rank, post);
     return false;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts of a span are taken: the least place that is large enough is given. Equal calls give equal places, so
-// that ranks agree on them without a word. One thread.
+// Which parts of a span are taken. take() gives the lowest free place that is large enough. Equal calls give equal
+// places, so ranks agree on them without messages. One thread.
 #pragma once
 
 #include <cstdint>

@@ -92,15 +92,16 @@ struct Peer {
   std::uint64_t base;  // of what its entries say of its buffers
 };
 
-enum class Trouble : std::uint32_t { none, timeout, mismatch, aborted };
+enum class Trouble : std::uint32_t { none, timeout, mismatch, aborted, left };
 
 // What kept a rank from finishing, in memory that the host reads. The channel that claims it first writes it.
 struct Failure {
   std::uint32_t trouble;  // a Trouble; the rest is written before
   std::uint32_t claimed;
-  std::uint32_t abort;  // the host asks all channels to leave
-  std::uint32_t rank;   // that was waited for
-  std::uint32_t post;   // of a round; kNoPost: for the end of its round
+  std::uint32_t abort;                  // the host asks all channels to leave
+  std::uint32_t left[kMostRanks / 32];  // NOLINT(modernize-avoid-c-arrays): a bit a rank that will post no more
+  std::uint32_t rank;                   // that was waited for
+  std::uint32_t post;                   // of a round; kNoPost: for the end of its round
   std::uint32_t channel;
 };
 inline constexpr std::uint32_t kNoPost = UINT32_MAX;
