@@ -129,7 +129,7 @@ class Flags {
     std::uint64_t deadline = 0;
     bool has_left = false;  // the rank that is waited for; a last look at what it had posted comes behind
   };
-  TUTTI_ON_DEVICE_APART bool may_go_on(Patience& patience, std::uint32_t rank, std::uint32_t post) {
+  TUTTI_ON_DEVICE bool may_go_on(Patience& patience, std::uint32_t rank, std::uint32_t post) {
     if (platform_.load_host(&call_.failure->claimed) != 0) return false;
     if (platform_.load_host(&call_.failure->abort) != 0) {
       fail(Trouble::aborted, rank, post);
