@@ -56,8 +56,9 @@ typedef struct CUstream_st* tuttiDeviceStream_t;
  * synchronise its stream before it copies from or to the host. */
 TUTTI_API tuttiResult_t tuttiDeviceCommInit(tuttiDeviceComm_t* device_comm, tuttiComm_t comm,
                                             const tuttiConfig_t* config);
-/* Waits for what this rank has put into streams of its device, then frees all, symmetric memory too. Any thread may
- * call it once no other is in a call of device_comm. Every later call with this device_comm returns tuttiInvalidUsage.
+/* Waits for this rank's calls and, if it has captured calls or has symmetric memory, for all work of its device. Then
+ * it frees all, symmetric memory too. Any thread may call it once no other is in a call of device_comm. Every later
+ * call with this device_comm returns tuttiInvalidUsage.
  */
 TUTTI_API tuttiResult_t tuttiDeviceCommDestroy(tuttiDeviceComm_t device_comm);
 /* Ends this rank's calls on the device with an error, and so those of the ranks that wait for it. */

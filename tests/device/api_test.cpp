@@ -174,8 +174,7 @@ TEST(DeviceApi, WrongSettingsAndArgumentsAreNamed) {
     float* const some = own.input();
     EXPECT_EQ(tuttiDeviceAllReduce(nullptr, some, 1, tuttiFloat32, tuttiSum, own.comm(), nullptr),
               tuttiInvalidArgument);
-    EXPECT_EQ(tuttiDeviceAllReduce(some, some, 1, static_cast<tuttiDataType_t>(99), tuttiSum, own.comm(), nullptr),
-              tuttiInvalidArgument);
+    EXPECT_EQ(tuttiDeviceAllReduce(some, some, 1, tuttiNumTypes, tuttiSum, own.comm(), nullptr), tuttiInvalidArgument);
     EXPECT_EQ(tuttiDeviceAllReduce(some, some, 1, tuttiFloat32, tuttiBitAnd, own.comm(), nullptr),
               tuttiInvalidArgument);
     EXPECT_EQ(tuttiDeviceBcast(some, 1, tuttiFloat32, 2, own.comm(), nullptr), tuttiInvalidArgument);

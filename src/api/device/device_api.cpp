@@ -90,7 +90,7 @@ tuttiResult_t tuttiDeviceCommDestroy(tuttiDeviceComm_t handle) {
     if (settled.ok() && !*settled)
       return report({tutti::Code::invalid_usage,
                      "a stream is being captured, so the device cannot be waited for; destroy behind the capture"});
-    if (!comm.check().ok()) comm.abort();  // ranks that still wait for this one hear of it
+    comm.tell_failure();
     handle->live.reset();
     return report(settled.status());
   });

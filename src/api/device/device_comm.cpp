@@ -94,8 +94,7 @@ void DeviceComm::watch(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     Communicator& communicator = *comm_->communicator;
     // What has failed on this device ends the others' calls, too, and the other way round.
-    const Status own = ranks_->check();
-    if (!own.ok()) communicator.abort(own.to_string());
+    tell_failure();
     if (communicator.async_error() != Code::ok) {
       ranks_->abort();
       return;
@@ -111,6 +110,10 @@ Status DeviceComm::check() const {
   // Why kernels were told to leave, where that is known.
   if (own.ok() || own.code() == Code::aborted) TUTTI_TRY(comm_->communicator->failure());
   return own;
+}
+
+void DeviceComm::tell_failure() {
+  if (const Status own = ranks_->check(); !own.ok()) comm_->communicator->abort(own.to_string());
 }
 
 void DeviceComm::abort() {

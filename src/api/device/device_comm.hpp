@@ -49,6 +49,8 @@ class DeviceComm {
   // Any thread.
   [[nodiscard]] Status check() const;
   void abort();
+  // If calls of this rank have failed, so do those of the ranks that wait for it.
+  void tell_failure();
   // See DeviceRank.
   [[nodiscard]] Result<bool> settle();
   // False in a forked child, which has neither CUDA nor the watcher.

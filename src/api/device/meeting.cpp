@@ -78,9 +78,11 @@ Status DeviceMeeting::exchange(int own, std::vector<UniqueFd>& all) {
   for (std::uint32_t rank = 0; status.ok() && rank < num_ranks(); ++rank)
     if (rank != this->rank()) status = send_to(places[rank], own);
   // The others wait for it by then.
-  if (!status.ok()) communicator_.abort(status.to_string());
-  if (status.ok()) status = receive_from_others(listener->get(), *place, all);
-  return device::agree(*this, status);
+  if (!status.ok()) {
+    communicator_.abort(status.to_string());
+    return status;
+  }
+  return device::agree(*this, receive_from_others(listener->get(), *place, all));
 }
 
 // The other rank need not have accepted: what is sent waits for it.

@@ -189,6 +189,8 @@ DeviceRank::~DeviceRank() {
   const OnDevice on(options_.device);
   // Memory is given back while nothing uses it.
   static_cast<void>(settle().ok());
+  // What was set up in it: to free memory does not wait for that.
+  static_cast<void>(cuda_status(cudaStreamSynchronize(schedules_.stream()), "wait for what was set up"));
   heap_.reset();
   regions_.clear();
 }
@@ -226,9 +228,10 @@ DeviceEvent::~DeviceEvent() {
 Result<bool> DeviceRank::settle() const {
   const OnDevice on(options_.device);
   TUTTI_TRY(on.status());
-  // Not the device, if it can be helped: kernels of others may run there, even some that wait for this rank.
+  // Not the device, if it can be helped: kernels of others may run there, even some that wait for this rank. But the
+  // program's own may use symmetric memory.
   cudaError_t waited = cudaSuccess;
-  if (was_captured_)
+  if (was_captured_ || (heap_ != nullptr && heap_->has_allocated()))
     waited = cudaDeviceSynchronize();
   else if (has_called_)
     waited = cudaEventSynchronize(last_call_.get());
@@ -250,13 +253,14 @@ Result<bool> DeviceRank::is_symmetric(const DevicePart& part, const CallBytes& b
   return all;
 }
 
-Status DeviceRank::follow_other_streams(cudaStream_t stream) const {
-  if (!has_called_ || stream == last_stream_) return {};
-  return cuda_status(cudaStreamWaitEvent(stream, last_call_.get(), 0), "wait for calls in another stream");
+// Equal handles may mean different streams, one a thread, or one made after another: so every call waits, which costs
+// nothing where the stream is the same.
+Status DeviceRank::follow_last_call(cudaStream_t stream) const {
+  if (!has_called_) return {};
+  return cuda_status(cudaStreamWaitEvent(stream, last_call_.get(), 0), "wait for the call before");
 }
 
-Status DeviceRank::note_stream(cudaStream_t stream) {
-  last_stream_ = stream;
+Status DeviceRank::note_call(cudaStream_t stream) {
   has_called_ = true;
   return cuda_status(cudaEventRecord(last_call_.get(), stream), "note a call in its stream");
 }
@@ -295,10 +299,10 @@ Status DeviceRank::call(const DeviceCall& call, const DevicePart& part, const Ca
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   TUTTI_TRY(cuda_status(cudaStreamIsCapturing(stream, &capture), "ask whether the stream is captured"));
   const bool is_captured = capture != cudaStreamCaptureStatusNone;
-  if (!is_captured) TUTTI_TRY(follow_other_streams(stream));
+  if (!is_captured) TUTTI_TRY(follow_last_call(stream));
   TUTTI_TRY(launch(Schedules::kernel_of(call), calls, 1, shape.channels, stream, words_of(call)));
   was_captured_ = was_captured_ || is_captured;
-  return is_captured ? Status() : note_stream(stream);
+  return is_captured ? Status() : note_call(stream);
 }
 
 }  // namespace tutti::device

@@ -92,8 +92,8 @@ class DeviceRank {
   [[nodiscard]] Status call(const DeviceCall& call, const DevicePart& part, const CallBytes& bytes,
                             cudaStream_t stream);
 
-  // Waits for all calls of this rank; where graphs have captured some, for all of the device. False where a capture
-  // forbids that.
+  // Waits for all calls of this rank; where graphs have captured some, or symmetric memory was allocated, for all of
+  // the device. False where a capture forbids that.
   [[nodiscard]] Result<bool> settle() const;
 
   // What kept this rank from finishing calls that the device has ended; then only destroying it is left.
@@ -115,9 +115,9 @@ class DeviceRank {
   [[nodiscard]] Status share_region(const Result<SharedMemory>& own);
   [[nodiscard]] Status tell_addresses();
   [[nodiscard]] RankPlace place(bool is_symmetric) const;
-  // Around a launch into a stream that is not captured: calls of other streams come before.
-  [[nodiscard]] Status follow_other_streams(cudaStream_t stream) const;
-  [[nodiscard]] Status note_stream(cudaStream_t stream);
+  // Around a launch into a stream that is not captured: the call before comes first, whatever its stream.
+  [[nodiscard]] Status follow_last_call(cudaStream_t stream) const;
+  [[nodiscard]] Status note_call(cudaStream_t stream);
 
   RankOptions options_;
   std::uint32_t rank_;
@@ -133,7 +133,6 @@ class DeviceRank {
   DeviceArray state_;
   Failures failures_;
   DeviceEvent last_call_;
-  cudaStream_t last_stream_ = nullptr;
   bool has_called_ = false;
   bool was_captured_ = false;
 };

@@ -121,6 +121,11 @@ Status SymmetricHeap::release(const void* memory, Rendezvous& rendezvous) {
   return {};
 }
 
+bool SymmetricHeap::has_allocated() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [&](const auto& part) { return part.second.begin == base(rank_) + part.first; });
+}
+
 std::byte* SymmetricHeap::find(const void* buffer, std::uint64_t bytes) const {
   const auto* const address = static_cast<const std::byte*>(buffer);
   for (const auto& [place, part] : parts_)

@@ -33,6 +33,9 @@ class SymmetricHeap {
   // Ends what allocate() returned or enroll() was given. By then nothing on any rank's device may use it.
   [[nodiscard]] Status release(const void* memory, Rendezvous& rendezvous);
 
+  // Whether memory of allocate() is there, which the program's own kernels may be using.
+  [[nodiscard]] bool has_allocated() const;
+
   // The address by which the ranks know these bytes; null where not all of them are in one symmetric part.
   [[nodiscard]] std::byte* find(const void* buffer, std::uint64_t bytes) const;
 
