@@ -281,7 +281,7 @@ TEST_F(DeviceProcesses, EnrolledMemoryIsReachedWhereItLies) {
         expect_right(own, rank, 2, loaded, enrolled, enrolled, Type::f32, 1001, true);
       }
       // Beyond its end nobody may reach.
-      const CallBytes beyond = CallBytes::of(Collective::all_reduce, kBytes, 2);
+      const CallBytes beyond = {kBytes, kBytes};
       EXPECT_EQ(own.is_symmetric({enrolled + 4, enrolled + 4}, beyond).status().code(), Code::invalid_argument);
       ASSERT_TRUE(own.release(enrolled).ok());
       EXPECT_FALSE(own.is_symmetric({enrolled, enrolled}, beyond).value());

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/asked.hpp"
 #include "api/device/device_comm.hpp"
 #include "api/scalar.hpp"
 #include "data/collective.hpp"
@@ -19,6 +20,9 @@ using tutti::api::guarded;
 using tutti::api::objection_to;
 using tutti::api::refuse;
 using tutti::api::report;
+using tutti::api::asked::fold;
+using tutti::api::asked::move;
+using tutti::api::asked::operator_of;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see tuttiDeviceComm
 constinit std::atomic<tuttiDeviceComm*> last_made = nullptr;
@@ -47,17 +51,14 @@ tuttiResult_t with(tuttiDeviceComm_t handle, const Body& body) noexcept {
 }
 
 // May be called during a capture: what a call must load first does not become part of the graph.
-tuttiResult_t run(const DeviceComm::Asked& given, tuttiDataType_t datatype, tuttiDeviceComm_t handle,
+tuttiResult_t run(tutti::Invocation asked, tuttiDataType_t datatype, tuttiDeviceComm_t handle,
                   tuttiDeviceStream_t stream) noexcept {
   return with(handle, [&](DeviceComm& comm) -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
-    DeviceComm::Asked asked = given;
     asked.type = static_cast<tutti::Type>(datatype);
     return report(comm.call(asked, stream));
   });
 }
-
-std::uint32_t number(int value) { return static_cast<std::uint32_t>(value); }
 
 }  // namespace
 
@@ -151,33 +152,22 @@ tuttiResult_t tuttiDeviceCommDeregister(tuttiDeviceComm_t handle, void* buffer) 
 
 tuttiResult_t tuttiDeviceAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                    tuttiRedOp_t op, tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
-  return run({.input = sendbuff, .output = recvbuff, .count = count, .op = number(op)}, datatype, device_comm, stream);
+  return run(fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, device_comm, stream);
 }
 
 tuttiResult_t tuttiDeviceAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
                                    tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
-  return run({.collective = Collective::all_gather, .input = sendbuff, .output = recvbuff, .count = sendcount},
-             datatype, device_comm, stream);
+  return run(move(Collective::all_gather, sendbuff, recvbuff, sendcount), datatype, device_comm, stream);
 }
 
 tuttiResult_t tuttiDeviceReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, tuttiDataType_t datatype,
                                        tuttiRedOp_t op, tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
-  return run({.collective = Collective::reduce_scatter,
-              .input = sendbuff,
-              .output = recvbuff,
-              .count = recvcount,
-              .op = number(op)},
-             datatype, device_comm, stream);
+  return run(fold(Collective::reduce_scatter, sendbuff, recvbuff, recvcount, op), datatype, device_comm, stream);
 }
 
 tuttiResult_t tuttiDeviceBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                    int root, tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
-  return run({.collective = Collective::broadcast,
-              .input = sendbuff,
-              .output = recvbuff,
-              .count = count,
-              .root = number(root)},
-             datatype, device_comm, stream);
+  return run(move(Collective::broadcast, sendbuff, recvbuff, count, root), datatype, device_comm, stream);
 }
 
 tuttiResult_t tuttiDeviceBcast(void* buff, size_t count, tuttiDataType_t datatype, int root,
@@ -187,19 +177,12 @@ tuttiResult_t tuttiDeviceBcast(void* buff, size_t count, tuttiDataType_t datatyp
 
 tuttiResult_t tuttiDeviceReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                 tuttiRedOp_t op, int root, tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
-  return run({.collective = Collective::reduce,
-              .input = sendbuff,
-              .output = recvbuff,
-              .count = count,
-              .op = number(op),
-              .root = number(root)},
-             datatype, device_comm, stream);
+  return run(fold(Collective::reduce, sendbuff, recvbuff, count, op, root), datatype, device_comm, stream);
 }
 
 tuttiResult_t tuttiDeviceAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                   tuttiDeviceComm_t device_comm, tuttiDeviceStream_t stream) {
-  return run({.collective = Collective::all_to_all, .input = sendbuff, .output = recvbuff, .count = count}, datatype,
-             device_comm, stream);
+  return run(move(Collective::all_to_all, sendbuff, recvbuff, count), datatype, device_comm, stream);
 }
 
 tuttiResult_t tuttiDeviceRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
@@ -215,7 +198,7 @@ tuttiResult_t tuttiDeviceRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scal
 }
 
 tuttiResult_t tuttiDeviceRedOpDestroy(tuttiRedOp_t op, tuttiDeviceComm_t device_comm) {
-  return with(device_comm, [&](DeviceComm& comm) { return report(comm.remove_operator(number(op))); });
+  return with(device_comm, [&](DeviceComm& comm) { return report(comm.remove_operator(operator_of(op).value)); });
 }
 
 tuttiResult_t tuttiDeviceGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
@@ -229,13 +212,9 @@ tuttiResult_t tuttiDeviceGetAlgorithm(const char* collective, const void* sendbu
     if (!found)
       return report(tutti::wrong_argument(
           fmt::format("\"{}\" is no collective; 'tutti algorithms' lists them", std::string_view(collective))));
-    const auto chosen = comm.choose({.collective = *found,
-                                     .input = sendbuff,
-                                     .output = const_cast<void*>(recvbuff),
-                                     .count = count,
-                                     .type = static_cast<tutti::Type>(datatype),
-                                     .op = number(op),
-                                     .root = number(root)});
+    tutti::Invocation asked = fold(*found, sendbuff, const_cast<void*>(recvbuff), count, op, root);
+    asked.type = static_cast<tutti::Type>(datatype);
+    const auto chosen = comm.choose(asked);
     if (!chosen.ok()) return report(chosen.status());
     *algorithm = chosen->name.data();
     *why = chosen->why.data();

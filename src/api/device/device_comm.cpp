@@ -11,7 +11,7 @@
 #include "api/init.hpp"
 #include "base/system/file.hpp"
 #include "device/cuda/cuda_status.hpp"
-#include "runtime/communicator/invocation.hpp"
+#include "runtime/selection/table_choice.hpp"
 #include "table/table_file.hpp"
 
 namespace tutti::api {
@@ -19,17 +19,6 @@ namespace tutti::api {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{10};
-
-bool is_in_place(const DeviceComm::Asked& asked, std::uint32_t rank) {
-  const CollectiveFacts& facts = facts_of(asked.collective);
-  // Only the root knows. A schedule's form that is right in place is right out of place, too.
-  if (facts.has_root) return true;
-  const std::uint64_t block = asked.count * size_of(asked.type);
-  const auto* input = static_cast<const std::byte*>(asked.input);
-  const auto* output = static_cast<const std::byte*>(asked.output);
-  if (facts.many_inputs == facts.many_outputs) return input == output;
-  return facts.many_outputs ? input == output + rank * block : output == input + rank * block;
-}
 
 }  // namespace
 
@@ -48,7 +37,7 @@ Result<device::DeviceRules> DeviceComm::read_rules() const {
   const std::string table = reading.variables.get<VariableId::device_table>();
   std::string text(shipped_nvlink_table());
   std::string place = "the table that ships";
-  if (table != "auto") {
+  if (table != kAutomaticTable) {
     TUTTI_TRY_ASSIGN(text, read_file(table, kMostTableBytes));
     place = table;
   }
@@ -143,64 +132,54 @@ Status DeviceComm::remove_operator(std::uint32_t op) {
   return {};
 }
 
-Result<Operator> DeviceComm::operator_of(const Asked& asked) const {
+Result<Operator> DeviceComm::operator_of(const Invocation& asked) const {
   if (!facts_of(asked.collective).folds) return Operator{.op = Op::sum, .type = asked.type};
-  if (asked.op < kNumOps) {
-    const Op op = static_cast<Op>(asked.op);
+  if (asked.op.value < kNumOps) {
+    const Op op = static_cast<Op>(asked.op.value);
     if (op != Op::user && op != Op::premultiplied_sum) {
       if (!is_defined(op, asked.type))
         return wrong_argument(fmt::format("the operator {} is not defined on {}", name_of(op), name_of(asked.type)));
       return Operator{.op = op, .type = asked.type, .divisor = num_ranks()};
     }
   }
-  const std::uint32_t index = asked.op - OperatorHandle::kFirstCustom;
-  if (asked.op < OperatorHandle::kFirstCustom || index >= operators_.size() || !operators_[index])
-    return wrong_argument(fmt::format("{} is no operator of this device communicator", asked.op));
+  const std::uint32_t index = asked.op.value - OperatorHandle::kFirstCustom;
+  if (asked.op.value < OperatorHandle::kFirstCustom || index >= operators_.size() || !operators_[index])
+    return wrong_argument(fmt::format("{} is no operator of this device communicator", asked.op.value));
   if (operators_[index]->type != asked.type)
     return wrong_argument(
         fmt::format("the operator was made for {}, not for {}", name_of(operators_[index]->type), name_of(asked.type)));
   return *operators_[index];
 }
 
-Result<device::DeviceCall> DeviceComm::call_of(const Asked& asked) const {
-  const CollectiveFacts& facts = facts_of(asked.collective);
-  if (facts.has_root && asked.root >= num_ranks())
-    return wrong_argument(fmt::format("root {} of {} ranks", static_cast<std::int32_t>(asked.root), num_ranks()));
-  if (asked.count > kMaxCount)
-    return wrong_argument(fmt::format("{} elements; {} are the most", asked.count, kMaxCount));
-  const bool is_root = !facts.has_root || asked.root == rank();
-  const bool has_input = asked.collective != Collective::broadcast || is_root;
-  const bool has_output = asked.collective != Collective::reduce || is_root;
-  if (asked.count > 0 && ((has_input && asked.input == nullptr) || (has_output && asked.output == nullptr)))
-    return wrong_argument(asked.input == nullptr && has_input ? "sendbuff is null" : "recvbuff is null");
+Result<DeviceComm::Prepared> DeviceComm::prepare(const Invocation& asked) const {
+  TUTTI_TRY_ASSIGN(const Buffers buffers, find_buffers(asked, rank(), num_ranks()));
   TUTTI_TRY_ASSIGN(const Operator op, operator_of(asked));
-  return device::DeviceCall{.count = asked.count, .op = op, .in_place = is_in_place(asked, rank())};
-}
-
-Result<DeviceComm::Prepared> DeviceComm::prepare(const Asked& asked) const {
   Prepared made;
-  TUTTI_TRY_ASSIGN(made.call, call_of(asked));
-  const bool is_root = asked.root == rank();
-  made.part = {asked.input, asked.output, made.call.op.scalar, made.call.op.integer_scalar};
-  // What others than the root pass there is not looked at.
-  if (asked.collective == Collective::broadcast && !is_root) made.part.input = nullptr;
-  if (asked.collective == Collective::reduce && !is_root) made.part.output = nullptr;
-  made.bytes = device::CallBytes::of(asked.collective, asked.count * size_of(asked.type), num_ranks());
+  // Of a collective with a root, only the root knows. A schedule's form that is right in place is right out of place.
+  made.call = {.count = asked.count, .op = op, .in_place = facts_of(asked.collective).has_root || buffers.in_place};
+  // What a rank does not have is not looked at.
+  made.part = {buffers.input_bytes > 0 ? asked.input : nullptr, buffers.output_bytes > 0 ? asked.output : nullptr,
+               op.scalar, op.integer_scalar};
+  made.bytes = {buffers.input_bytes, buffers.output_bytes};
+  made.message_bytes = buffers.message_bytes;
   TUTTI_TRY_ASSIGN(made.is_symmetric, ranks_->is_symmetric(made.part, made.bytes));
   return made;
 }
 
-Result<device::DeviceChoice> DeviceComm::choose(const Asked& asked) {
+Result<device::DeviceChoice> DeviceComm::choose(const Invocation& asked) {
   TUTTI_TRY_ASSIGN(const Prepared made, prepare(asked));
-  return chooser_->choose(asked.collective, asked.root, made.call, made.is_symmetric);
+  return choose(asked, made);
 }
 
-Status DeviceComm::call(const Asked& asked, cudaStream_t stream) {
+Result<device::DeviceChoice> DeviceComm::choose(const Invocation& asked, const Prepared& made) {
+  return chooser_->choose(asked.collective, asked.root, made.call, made.message_bytes, made.is_symmetric);
+}
+
+Status DeviceComm::call(const Invocation& asked, cudaStream_t stream) {
   TUTTI_TRY(check());
   TUTTI_TRY_ASSIGN(Prepared made, prepare(asked));
   if (asked.count == 0) return {};
-  TUTTI_TRY_ASSIGN(const device::DeviceChoice choice,
-                   chooser_->choose(asked.collective, asked.root, made.call, made.is_symmetric));
+  TUTTI_TRY_ASSIGN(const device::DeviceChoice choice, choose(asked, made));
   made.call.schedule = choice.schedule;
   return ranks_->call(made.call, made.part, made.bytes, stream);
 }

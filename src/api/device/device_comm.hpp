@@ -15,6 +15,7 @@
 #include "api/handle.hpp"
 #include "device/cuda/chooser.hpp"
 #include "device/cuda/device_rank.hpp"
+#include "runtime/communicator/invocation.hpp"
 #include <tutti/device.h>
 
 namespace tutti::api {
@@ -31,17 +32,8 @@ class DeviceComm {
   [[nodiscard]] std::uint32_t rank() const { return ranks_->rank(); }
   [[nodiscard]] std::uint32_t num_ranks() const { return ranks_->num_ranks(); }
 
-  struct Asked {
-    Collective collective = Collective::all_reduce;
-    const void* input = nullptr;  // null where the rank has none
-    void* output = nullptr;
-    std::uint64_t count = 0;
-    Type type = Type::f32;
-    std::uint32_t op = 0;
-    std::uint32_t root = 0;
-  };
-  [[nodiscard]] Result<device::DeviceChoice> choose(const Asked& asked);
-  [[nodiscard]] Status call(const Asked& asked, cudaStream_t stream);
+  [[nodiscard]] Result<device::DeviceChoice> choose(const Invocation& asked);
+  [[nodiscard]] Status call(const Invocation& asked, cudaStream_t stream);
 
   [[nodiscard]] std::uint32_t add_operator(const Operator& made);
   [[nodiscard]] Status remove_operator(std::uint32_t op);
@@ -64,16 +56,17 @@ class DeviceComm {
   explicit DeviceComm(tuttiComm_t comm) : comm_(comm) {}
   [[nodiscard]] Result<device::DeviceRules> read_rules() const;
   [[nodiscard]] Status set_up();
-  [[nodiscard]] Result<device::DeviceCall> call_of(const Asked& asked) const;
   // A call but for its schedule.
   struct Prepared {
     device::DeviceCall call;
     device::DevicePart part;
     device::CallBytes bytes;
+    std::uint64_t message_bytes = 0;
     bool is_symmetric = false;
   };
-  [[nodiscard]] Result<Prepared> prepare(const Asked& asked) const;
-  [[nodiscard]] Result<Operator> operator_of(const Asked& asked) const;
+  [[nodiscard]] Result<Prepared> prepare(const Invocation& asked) const;
+  [[nodiscard]] Result<device::DeviceChoice> choose(const Invocation& asked, const Prepared& made);
+  [[nodiscard]] Result<Operator> operator_of(const Invocation& asked) const;
   // Until the end: if the communicator breaks, kernels that wait leave.
   void watch(const std::stop_token& stop);
 

@@ -10,6 +10,7 @@
 #include "base/digest.hpp"
 #include "base/system/file.hpp"
 #include "base/text.hpp"
+#include "base/variables/variable_choices.hpp"
 #include "schedule/text/text_form.hpp"
 #include "table/table_file.hpp"
 
@@ -17,13 +18,11 @@ namespace tutti::device {
 
 namespace {
 
-constexpr std::string_view kFilePrefix = "file:";
-
 Result<DeviceRules::Wanted> read_wanted(std::string_view name, std::string& texts) {
   DeviceRules::Wanted wanted;
   wanted.name = name;
-  if (!name.starts_with(kFilePrefix)) return wanted;
-  const std::string path(name.substr(kFilePrefix.size()));
+  if (!name.starts_with(variable_choices::kFilePrefix)) return wanted;
+  const std::string path(name.substr(variable_choices::kFilePrefix.size()));
   TUTTI_TRY_ASSIGN(const std::string text, read_file(path, schedule_text::kMostBytes));
   texts += text;
   TUTTI_TRY_ASSIGN(wanted.schedule, read_schedule(text, path));
@@ -33,13 +32,6 @@ Result<DeviceRules::Wanted> read_wanted(std::string_view name, std::string& text
 // All ranks get such an error alike, and go on to the next algorithm. What one rank lacks ends its call.
 bool is_of_the_call(const Status& status) {
   return status.code() == Code::unsupported || status.code() == Code::invalid_argument;
-}
-
-// As nccl-tests counts: of all blocks together.
-std::uint64_t message_bytes(Collective collective, const DeviceCall& call, std::uint32_t num_ranks) {
-  const CollectiveFacts& facts = facts_of(collective);
-  const std::uint64_t blocks = facts.many_inputs || facts.many_outputs ? num_ranks : 1;
-  return call.count * size_of(call.op.type) * blocks;
 }
 
 }  // namespace
@@ -108,7 +100,7 @@ Result<DeviceChoice> Chooser::try_out(const Known& known, DeviceCall call, bool 
 }
 
 Result<DeviceChoice> Chooser::choose(Collective collective, std::uint32_t root, const DeviceCall& call,
-                                     bool is_symmetric) {
+                                     std::uint64_t message_bytes, bool is_symmetric) {
   if (const auto found = rules_.wanted.find(collective); found != rules_.wanted.end())
     return try_out(wanted(collective, root, found->second), call, is_symmetric, "asked for");
   const std::optional<TableAnswer> answer =
@@ -117,7 +109,7 @@ Result<DeviceChoice> Chooser::choose(Collective collective, std::uint32_t root, 
                                   .memory = is_symmetric ? TableMemory::symmetric : TableMemory::ordinary,
                                   .types = class_of(call.op.type)});
   if (answer) {
-    const TableRange& range = answer->section->range_of(message_bytes(collective, call, ranks_.num_ranks()));
+    const TableRange& range = answer->section->range_of(message_bytes);
     if (!range.way.algorithm.empty()) {
       Result<DeviceChoice> chosen =
           try_out(known(collective, root, range.way.algorithm), call, is_symmetric, "by the table");

@@ -41,8 +41,9 @@ class Chooser {
   Chooser(DeviceRank& ranks, DeviceRules rules) : ranks_(ranks), rules_(std::move(rules)) {}
 
   // `call` is complete except for its schedule. An error if no schedule can do it from or to `root`.
+  // Bytes of the message are counted as nccl-tests does: of all blocks together.
   [[nodiscard]] Result<DeviceChoice> choose(Collective collective, std::uint32_t root, const DeviceCall& call,
-                                            bool is_symmetric);
+                                            std::uint64_t message_bytes, bool is_symmetric);
 
  private:
   struct Known {

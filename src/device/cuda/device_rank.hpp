@@ -15,7 +15,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include "data/collective.hpp"
 #include "device/cuda/call.hpp"
 #include "device/cuda/rendezvous.hpp"
 #include "device/cuda/symmetric_heap.hpp"
@@ -55,12 +54,6 @@ struct RankOptions {
 struct CallBytes {
   std::uint64_t input = 0;
   std::uint64_t output = 0;
-
-  // Of a collective on blocks of `block` bytes.
-  [[nodiscard]] static CallBytes of(Collective collective, std::uint64_t block, std::uint32_t num_ranks) {
-    const CollectiveFacts& facts = facts_of(collective);
-    return {block * (facts.many_inputs ? num_ranks : 1), block * (facts.many_outputs ? num_ranks : 1)};
-  }
 };
 
 class DeviceRank {
