@@ -14,63 +14,60 @@
 namespace tutti::device_api {
 namespace {
 
-TEST(DeviceApiProcesses, ProcessesAreRightAndALostOneIsNamed) {
-  const auto body = [](const tuttiUniqueId& id, int rank) -> std::string {
+// What `body(own)` returns on each of two ranks, which wait for each other without a time-out. Then they destroy their
+// parts, and live on for `after` seconds. Nothing where there is no device.
+template <class Body>
+std::vector<std::string> run_two(unsigned after, const Body& body) {
+  const auto run = [&](const tuttiUniqueId& id, int rank) -> std::string {
     if (!has_device()) return "no device";
     tuttiComm_t comm = nullptr;
     if (tuttiCommInitRank(&comm, 2, id, rank) != tuttiSuccess) return tuttiGetLastError(nullptr);
+    std::string words;
     {
       const std::vector<const char*> variables = {"TUTTI_TIMEOUT=0", nullptr};
       const Rank own(comm, rank, kBytes, variables.data());
-      if (own.comm() == nullptr) return tuttiGetLastError(nullptr);
-      expect_all_memory(own, 2);
-      if (testing::Test::HasFailure()) return "wrong";
-      if (rank == 1) _exit(0);
-      // Without any time-out: that the other is lost ends it.
-      EXPECT_DONE(
-          tuttiDeviceAllReduce(own.input(), own.output(), 100, tuttiFloat32, tuttiSum, own.comm(), own.stream()));
-      if (cudaStreamSynchronize(own.stream()) != cudaSuccess) return "the stream has failed";
-      tuttiResult_t error = tuttiSuccess;
-      if (tuttiDeviceCommGetAsyncError(own.comm(), &error) != tuttiSuccess || error != tuttiRemoteError)
-        return "no error";
+      words = own.comm() == nullptr ? tuttiGetLastError(nullptr) : body(own);
     }
-    return tuttiGetLastError(nullptr);
+    sleep(after);
+    return testing::Test::HasFailure() ? "an expectation failed; " + words : words;
   };
-  const std::vector<std::string> said = test::run_processes(2, body);
-  if (said[0] == "no device") GTEST_SKIP() << "there is no CUDA device";
+  std::vector<std::string> said = test::run_processes(2, run);
+  if (said[0] == "no device") said.clear();
+  return said;
+}
+
+tuttiResult_t reduce(const Rank& own) {
+  return tuttiDeviceAllReduce(own.input(), own.output(), 100, tuttiFloat32, tuttiSum, own.comm(), own.stream());
+}
+
+// The words of the error with which a call ends that rank 1 does not make.
+std::string error_without_rank_1(const Rank& own) {
+  if (reduce(own) != tuttiSuccess) return tuttiGetLastError(nullptr);
+  if (cudaStreamSynchronize(own.stream()) != cudaSuccess) return "the stream has failed";
+  tuttiResult_t error = tuttiSuccess;
+  if (tuttiDeviceCommGetAsyncError(own.comm(), &error) != tuttiSuccess || error != tuttiRemoteError) return "no error";
+  return tuttiGetLastError(nullptr);
+}
+
+TEST(DeviceApiProcesses, ProcessesAreRightAndALostOneIsNamed) {
+  const std::vector<std::string> said = run_two(0, [](const Rank& own) -> std::string {
+    expect_all_memory(own, 2);
+    if (testing::Test::HasFailure()) return "wrong";
+    if (own.rank() == 1) _exit(0);
+    return error_without_rank_1(own);
+  });
+  if (said.empty()) GTEST_SKIP() << "there is no CUDA device";
   EXPECT_EQ(said[1], "");
   EXPECT_NE(said[0].find("rank 1"), std::string::npos) << said[0];
 }
 
-// Rank 1 ends its part and lives on; rank 0 waits for it without a time-out.
 TEST(DeviceApiProcesses, WhoWaitsForARankThatHasEndedIsTold) {
-  const auto body = [](const tuttiUniqueId& id, int rank) -> std::string {
-    if (!has_device()) return "no device";
-    tuttiComm_t comm = nullptr;
-    if (tuttiCommInitRank(&comm, 2, id, rank) != tuttiSuccess) return tuttiGetLastError(nullptr);
-    {
-      const std::vector<const char*> variables = {"TUTTI_TIMEOUT=0", nullptr};
-      const Rank own(comm, rank, kBytes, variables.data());
-      if (own.comm() == nullptr) return tuttiGetLastError(nullptr);
-      const auto call = [&] {
-        return tuttiDeviceAllReduce(own.input(), own.output(), 9, tuttiFloat32, tuttiSum, own.comm(), own.stream());
-      };
-      if (call() != tuttiSuccess) return tuttiGetLastError(nullptr);
-      own.expect_no_error();
-      if (rank == 0) {
-        if (call() != tuttiSuccess) return tuttiGetLastError(nullptr);
-        if (cudaStreamSynchronize(own.stream()) != cudaSuccess) return "the stream has failed";
-        tuttiResult_t error = tuttiSuccess;
-        if (tuttiDeviceCommGetAsyncError(own.comm(), &error) != tuttiSuccess || error != tuttiRemoteError)
-          return "no error";
-        return tuttiGetLastError(nullptr);
-      }
-    }
-    sleep(3);
-    return "";
-  };
-  const std::vector<std::string> said = test::run_processes(2, body);
-  if (said[0] == "no device") GTEST_SKIP() << "there is no CUDA device";
+  const std::vector<std::string> said = run_two(3, [](const Rank& own) -> std::string {
+    EXPECT_DONE(reduce(own));
+    own.expect_no_error();
+    return own.rank() == 1 ? "" : error_without_rank_1(own);
+  });
+  if (said.empty()) GTEST_SKIP() << "there is no CUDA device";
   EXPECT_EQ(said[1], "");
   EXPECT_NE(said[0].find("rank 1 has ended its part"), std::string::npos) << said[0];
 }
