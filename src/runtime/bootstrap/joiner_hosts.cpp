@@ -142,7 +142,8 @@ Status Joiner::connect_to_rank(UniqueFd& socket, int rank, const std::vector<Add
     }
     outcome = outcome.with_context(fmt::format("cannot reach rank {} at {}", rank, to_text(address)));
   }
-  return outcome;
+  if (is_going_ && is_attached_) return {};
+  return hear_why(outcome);  // it may have ended, and the rendezvous knows
 }
 
 Status Joiner::link_to_parent() {

@@ -167,11 +167,9 @@ Status Joiner::attach() {
   is_going_ = true;
   std::chrono::milliseconds time = kFirstPause;
   for (int visits = 1;; ++visits) {
-    const Status connected = connect_to_rank(parent_, place_->rank, place_->addresses);
+    TUTTI_TRY(connect_to_rank(parent_, place_->rank, place_->addresses));
     if (is_attached_) parent_.reset();  // it had taken this rank for its own before it hung up
     if (is_attached_) break;
-    // It may have ended, and the rendezvous knows.
-    if (!connected.ok()) return told_ || !server_.valid() ? connected : hear_why(connected);
     // The first message of a new connection always has room.
     static_cast<void>(send_some(
         parent_.get(),

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -85,26 +86,52 @@ TEST(BootstrapProcesses, AHelloThatIsThereIsReadHoweverManyStrangersFollow) {
   EXPECT_GT(receive_some(rank.get(), answer).bytes, 0U) << "hung up without an answer";
 }
 
+// Whose turn it is, for the test and its children.
+class SharedTurn {
+ public:
+  SharedTurn() {
+    void* const memory = mmap(nullptr, sizeof *now_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) std::abort();
+    now_ = new (memory) std::atomic<int>(-1);
+  }
+  SharedTurn(const SharedTurn&) = delete;
+  SharedTurn& operator=(const SharedTurn&) = delete;
+  ~SharedTurn() { munmap(now_, sizeof *now_); }
+
+  void give(int turn) { *now_ = turn; }
+  [[nodiscard]] int now() const { return *now_; }
+  void await(int turn) const {
+    while (now() < turn) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  std::atomic<int>* now_;
+};
+
+bool have_arrived(const RendezvousServer& server, int ranks) {
+  const auto until = Clock::now() + test::kPatience;
+  while (server.arrived() < static_cast<std::uint64_t>(ranks) && Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return server.arrived() >= static_cast<std::uint64_t>(ranks);
+}
+
 // Of 100 ranks, eight wait at the rendezvous. Rank 8, which comes next, waits at one of those, and others wait at it.
 // Rank 98, which comes when nearly all are there, waits at one that waits at one of the first.
 TEST(BootstrapProcesses, OneOfManyThatEndsIsNamed) {
   constexpr int kRanks = 100;
   constexpr int kEnd = 99;    // the victim's turn to end
   constexpr int kLast = 100;  // the last rank's to come
-  void* const memory =
-      mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  auto& turn = *new (memory) std::atomic<int>;
+  SharedTurn turn;
   const auto turn_of = [](int rank) { return rank < 8 ? 0 : rank == 8 ? 8 : rank < 98 ? 9 : rank == 98 ? 98 : kLast; };
   for (const int victim : {8, 98})
     for (const JoinStage stage : {JoinStage::hello_sent, JoinStage::region_received}) {
       SCOPED_TRACE(fmt::format("rank {}, stage {}", victim, static_cast<int>(stage)));
-      turn = 0;
+      turn.give(0);
       Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
         JoinRequest request = request_of(id, rank, kRanks);
         request.host_id = fmt::format("host-{}", rank);
         JoinOptions options = patient();
-        while (turn.load() < turn_of(rank)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        turn.await(turn_of(rank));
         const auto end = [] { ::kill(getpid(), SIGKILL); };
         if (rank == victim && stage == JoinStage::region_received)
           options.on_stage = [&](JoinStage reached) {
@@ -112,7 +139,7 @@ TEST(BootstrapProcesses, OneOfManyThatEndsIsNamed) {
           };
         if (rank == victim && stage == JoinStage::hello_sent)
           options.meanwhile = [&] {
-            if (turn.load() == kEnd) end();
+            if (turn.now() == kEnd) end();
             return true;
           };
         report(outcome_of(join(request, options)));
@@ -121,20 +148,53 @@ TEST(BootstrapProcesses, OneOfManyThatEndsIsNamed) {
       children.release(server->id());
       // In this order; the last comes when the victim has ended, or for it to get so far.
       for (const int next : {8, 9, 98, 99}) {
-        const auto until = Clock::now() + test::kPatience;
-        while (server->arrived() < static_cast<std::uint64_t>(next) && Clock::now() < until)
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        ASSERT_GE(server->arrived(), static_cast<std::uint64_t>(next));
-        if (next < 99) turn = next;
+        ASSERT_TRUE(have_arrived(*server, next));
+        if (next < 99) turn.give(next);
       }
-      turn = stage == JoinStage::hello_sent ? kEnd : kLast;
+      turn.give(stage == JoinStage::hello_sent ? kEnd : kLast);
       EXPECT_TRUE(WIFSIGNALED(children.wait_for_end(victim)));
-      turn = kLast;
+      turn.give(kLast);
       const std::string expected = fmt::format(
           "rank lost rank {} (process {}) ended before the communicator was complete", victim, children.pid(victim));
       for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(children.line(rank), rank == victim ? "" : expected) << rank;
     }
-  munmap(memory, sizeof(std::atomic<int>));
+}
+
+// Ranks arrive in order. So 8 to 15 wait at rank 0; once they have the table, 9 to 15 look for rank 1, which leads the
+// hosts above theirs. It is gone by then, and rank 0 is slow to pass on why.
+TEST(BootstrapProcesses, WhoComesToALeaderThatIsGoneHearsWhy) {
+  constexpr int kRanks = 33;
+  constexpr int kVictim = 5;
+  const auto is_slow = [](int rank) { return rank == 0 || rank == kVictim || (rank >= 8 && rank < 16); };
+  SharedTurn turn;
+  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    JoinRequest request = request_of(id, rank, kRanks);
+    request.host_id = fmt::format("host-{}", rank);
+    JoinOptions options = patient();
+    options.on_stage = [&](JoinStage stage) {
+      if (stage == JoinStage::table_received && is_slow(rank)) ::kill(getpid(), SIGSTOP);
+    };
+    turn.await(rank);
+    report(outcome_of(join(request, options)));
+  });
+  const auto server = test::start_server_on_network();
+  children.release(server->id());
+  for (int next = 0; next < kRanks; ++next) {
+    turn.give(next);
+    ASSERT_TRUE(have_arrived(*server, next + 1));
+  }
+  for (int rank = 0; rank < kRanks; ++rank)
+    if (is_slow(rank)) ASSERT_EQ(waitpid(children.pid(rank), nullptr, WUNTRACED), children.pid(rank));
+  children.kill(kVictim);
+  EXPECT_TRUE(WIFSIGNALED(children.wait_for_end(kVictim)));
+  EXPECT_EQ(children.wait_for_end(1), 0);
+  for (int rank = 8; rank < 16; ++rank) ASSERT_EQ(::kill(children.pid(rank), SIGCONT), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ASSERT_EQ(::kill(children.pid(0), SIGCONT), 0);
+  const std::string expected = fmt::format("rank lost rank {} (process {}) ended before the communicator was complete",
+                                           kVictim, children.pid(kVictim));
+  for (int rank = 0; rank < kRanks; ++rank)
+    if (rank != kVictim) EXPECT_EQ(children.line(rank), expected) << rank;
 }
 
 struct Death {
