@@ -1,51 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate/engine/connections.hpp"
 
+#include <utility>
+
 namespace tutti::simulate {
 
 namespace {
 
-constexpr std::size_t kFew = 32;
-
-std::uint64_t key(std::uint32_t peer, std::uint32_t channel) { return std::uint64_t{peer} << 32U | channel; }
+// Patterns of ranks are regular, so that every bit of the ends has to reach every bit of the hash.
+std::uint32_t hash_of(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+  std::uint64_t hash = (std::uint64_t{from} << 32U | to) + channel * std::uint64_t{0x9e3779b97f4a7c15};
+  for (int round = 0; round < 2; ++round) hash = (hash ^ hash >> 32U) * 0xd6e8feb86659fd93;
+  return static_cast<std::uint32_t>(hash >> 32U);
+}
 
 }  // namespace
 
-std::uint32_t Connections::Side::find_further(std::uint32_t peer, std::uint32_t channel) {
-  if (many_ != nullptr) {
-    const auto found = many_->find(key(peer, channel));
-    return found == many_->end() ? kNobody : found->second;
-  }
-  const std::size_t count = known_.size();
-  for (std::size_t i = 0, at = last_; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
-    if (known_[at].peer != peer || known_[at].channel != channel) continue;
-    last_ = static_cast<std::uint32_t>(at);
-    return known_[at].number;
-  }
-  return kNobody;
-}
-
-void Connections::Side::add(std::uint32_t peer, std::uint32_t channel, std::uint32_t number) {
-  if (many_ != nullptr) {
-    many_->emplace(key(peer, channel), number);
-    return;
-  }
-  known_.push_back({peer, channel, number});
-  if (known_.size() <= kFew) return;
-  many_ = std::make_unique<std::unordered_map<std::uint64_t, std::uint32_t>>();
-  for (const Known& known : known_) many_->emplace(key(known.peer, known.channel), known.number);
-  known_ = {};
-}
-
-std::uint32_t Connections::make(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+// Made where there is none.
+std::uint32_t Connections::find(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+  const std::uint32_t hash = hash_of(from, to, channel);
+  std::size_t at = hash & (table_.size() - 1);
+  for (; table_[at].number != kNobody; at = (at + 1) & (table_.size() - 1))
+    if (table_[at].hash == hash && is(all_[table_[at].number], from, to, channel)) return table_[at].number;
   const auto number = static_cast<std::uint32_t>(all_.size());
+  table_[at] = {hash, number};
   Connection& made = all_.emplace_back();
   made.from = from;
   made.to = to;
   made.channel = channel;
-  outgoing_[from].add(to, channel, number);
-  incoming_[to].add(from, channel, number);
+  if (all_.size() * 2 > table_.size()) make_room_in_table();
   return number;
+}
+
+void Connections::make_room_in_table() {
+  HugeVector<Place> larger(table_.size() * 2);
+  for (const Place& place : table_) {
+    if (place.number == kNobody) continue;
+    std::size_t at = place.hash & (larger.size() - 1);
+    while (larger[at].number != kNobody) at = (at + 1) & (larger.size() - 1);
+    larger[at] = place;
+  }
+  table_ = std::move(larger);
 }
 
 }  // namespace tutti::simulate

@@ -5,11 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "simulate/huge_pages.hpp"
 #include "simulate/network/transfer.hpp"
 
 namespace tutti::simulate {
@@ -37,50 +36,41 @@ struct Connection {
 
 class Connections {
  public:
-  explicit Connections(std::uint32_t num_ranks) : outgoing_(num_ranks), incoming_(num_ranks) {}
+  explicit Connections(std::uint32_t num_ranks)
+      : last_outgoing_(num_ranks, kNobody), last_incoming_(num_ranks, kNobody), table_(kFirstTable) {}
 
   // What the one end calls it; made where there is none. Its number stays, its address does not.
   std::uint32_t outgoing(std::uint32_t rank, std::uint32_t to, std::uint32_t channel) {
-    const std::uint32_t found = outgoing_[rank].find(to, channel);
-    return found != kNobody ? found : make(rank, to, channel);
+    std::uint32_t& last = last_outgoing_[rank];
+    if (last == kNobody || !is(all_[last], rank, to, channel)) last = find(rank, to, channel);
+    return last;
   }
   std::uint32_t incoming(std::uint32_t rank, std::uint32_t from, std::uint32_t channel) {
-    const std::uint32_t found = incoming_[rank].find(from, channel);
-    return found != kNobody ? found : make(from, rank, channel);
+    std::uint32_t& last = last_incoming_[rank];
+    if (last == kNobody || !is(all_[last], from, rank, channel)) last = find(from, rank, channel);
+    return last;
   }
   [[nodiscard]] Connection& operator[](std::uint32_t number) { return all_[number]; }
-  [[nodiscard]] std::size_t size() const { return all_.size(); }
 
  private:
-  // A rank's connections in one direction. Where there are few they are looked through, beginning with the one used
-  // last and the one behind it.
-  class Side {
-   public:
-    [[nodiscard]] std::uint32_t find(std::uint32_t peer, std::uint32_t channel) {
-      if (last_ < known_.size() && known_[last_].peer == peer && known_[last_].channel == channel)
-        return known_[last_].number;
-      return find_further(peer, channel);
-    }
-    void add(std::uint32_t peer, std::uint32_t channel, std::uint32_t number);
-
-   private:
-    [[nodiscard]] std::uint32_t find_further(std::uint32_t peer, std::uint32_t channel);
-
-    struct Known {
-      std::uint32_t peer = 0;
-      std::uint32_t channel = 0;
-      std::uint32_t number = 0;
-    };
-    std::vector<Known> known_;
-    std::uint32_t last_ = 0;
-    std::unique_ptr<std::unordered_map<std::uint64_t, std::uint32_t>> many_;  // all of them, where they are not few
+  // A place of the table: the first free one behind that of its hash.
+  struct Place {
+    std::uint32_t hash = 0;
+    std::uint32_t number = kNobody;  // where it is empty
   };
+  static constexpr std::size_t kFirstTable = 64;  // places: a power of two, as always
 
-  std::uint32_t make(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
+  static bool is(const Connection& connection, std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+    return connection.from == from && connection.to == to && connection.channel == channel;
+  }
+  std::uint32_t find(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
+  void make_room_in_table();
 
-  std::vector<Side> outgoing_;
-  std::vector<Side> incoming_;
-  std::vector<Connection> all_;
+  // The one that each rank has used last.
+  std::vector<std::uint32_t> last_outgoing_;
+  std::vector<std::uint32_t> last_incoming_;
+  HugeVector<Connection> all_;
+  HugeVector<Place> table_;  // by their ends; at most half full
 };
 
 }  // namespace tutti::simulate

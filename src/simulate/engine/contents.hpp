@@ -15,6 +15,7 @@
 #include "simulate/engine/fingerprint.hpp"
 #include "simulate/engine/sizes.hpp"
 #include "simulate/engine/watch.hpp"
+#include "simulate/huge_pages.hpp"
 
 namespace tutti::simulate {
 
@@ -55,7 +56,7 @@ class Contents {
   const Schedule& schedule_;
   std::size_t outputs_;  // cells of a rank's output
   std::size_t stride_;   // of output and scratch
-  std::vector<Fingerprint> cells_;
+  HugeVector<Fingerprint> cells_;
   std::unordered_map<std::uint64_t, Copy> copies_;  // by rank and post
   std::vector<std::vector<Fingerprint>> payloads_;
   std::vector<std::uint32_t> free_;

@@ -20,6 +20,7 @@
 #include "simulate/engine/sizes.hpp"
 #include "simulate/engine/symmetry.hpp"
 #include "simulate/engine/watch.hpp"
+#include "simulate/huge_pages.hpp"
 #include "simulate/network/ways.hpp"
 #include "simulate/simulate.hpp"
 
@@ -276,8 +277,8 @@ class Engine {
   Connections connections_;
   Network network_;
   std::unique_ptr<Contents> contents_;
-  std::vector<LaneState> lanes_;
-  std::vector<RankState> ranks_;
+  HugeVector<LaneState> lanes_;
+  HugeVector<RankState> ranks_;
   std::vector<CoreState> cores_;
   bool shares_cores_ = false;  // some core has several ranks
   std::optional<Direct> direct_;

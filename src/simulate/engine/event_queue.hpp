@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "simulate/huge_pages.hpp"
 
 namespace tutti::simulate {
 
@@ -84,8 +85,8 @@ class EventQueue {
     moving_.clear();
   }
 
-  std::array<std::vector<Event>, kBits + 1> buckets_;  // [0]: the present time, of which `next_` have been taken
-  std::vector<Event> moving_;
+  std::array<HugeVector<Event>, kBits + 1> buckets_;  // [0]: the present time, of which `next_` have been taken
+  HugeVector<Event> moving_;
   std::size_t next_ = 0;
   std::size_t size_ = 0;
   std::uint64_t present_ = 0;

@@ -21,6 +21,7 @@
 
 #include "fabric/fabric.hpp"
 #include "simulate/engine/event_queue.hpp"
+#include "simulate/huge_pages.hpp"
 #include "simulate/network/max_min.hpp"
 #include "simulate/network/transfer.hpp"
 
@@ -123,8 +124,8 @@ class Network {
   void solve(double now);
   void set_rate(TransferId id, double rate, double now);
 
-  std::vector<Link> links_;
-  std::vector<Course> courses_;
+  HugeVector<Link> links_;
+  HugeVector<Course> courses_;
   MaxMin solver_;
   Transfers& transfers_;
   Events& events_;

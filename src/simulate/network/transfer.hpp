@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulate/engine/fingerprint.hpp"
+#include "simulate/huge_pages.hpp"
 #include "simulate/shares.hpp"
 
 namespace tutti::simulate {
@@ -60,7 +61,7 @@ class Transfers {
   [[nodiscard]] Transfer& operator[](TransferId id) { return transfers_[id]; }
 
  private:
-  std::vector<Transfer> transfers_;
+  HugeVector<Transfer> transfers_;
   std::vector<TransferId> free_;
 };
 
