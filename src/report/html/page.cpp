@@ -35,7 +35,7 @@ std::string html_of(const NamedTable& named) {
   };
   std::string html = fmt::format(
       "<div class=\"scrolls\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n"
-      "<table class=\"summary\"><caption>{0}</caption>\n<thead><tr>",
+      "<table class=\"summary\"><caption><span>{0}</span></caption>\n<thead><tr>",
       in_html(named.title));
   for (std::size_t each = 0; each < columns.size(); ++each)
     html += fmt::format("<th scope=\"col\"{}>{}</th>", class_of(each), in_html(columns[each].name));
