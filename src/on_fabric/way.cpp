@@ -30,7 +30,7 @@ struct WayChooser::Known {
     selector.decide_by(profile.rules, 0);
   }
   shm::RegionShape shape;
-  std::uint64_t both_ways;  // up to so many bytes
+  std::optional<std::uint64_t> both_ways;  // up to so many bytes
   MachineProfile profile;
   Portfolio portfolio;
   Selector selector;

@@ -44,12 +44,12 @@ struct Settings {
   WalkerChoice walker = WalkerChoice::automatic;
   StoresChoice stores = StoresChoice::automatic;
   std::array<ForcedAlgorithm, kNumCollectives> forced;
-  std::optional<std::uint64_t> staging_slot;    // bytes; nothing: by how crowded it is
-  std::optional<std::uint64_t> staging_spread;  // bytes; nothing: by the processor's caches
-  std::optional<std::uint64_t> stream_min;      // bytes; nothing: by the size of the cache
-  std::optional<std::uint64_t> attach_min;      // bytes; nothing: by the collective
-  std::uint64_t ring_bidir_ag_max_size = 0;     // bytes
-  bool messages_lie_near_sender = false;        // else near their receiver
+  std::optional<std::uint64_t> staging_slot;            // bytes; nothing: by how crowded it is
+  std::optional<std::uint64_t> staging_spread;          // bytes; nothing: by the processor's caches
+  std::optional<std::uint64_t> stream_min;              // bytes; nothing: by the size of the cache
+  std::optional<std::uint64_t> attach_min;              // bytes; nothing: by the collective
+  std::optional<std::uint64_t> ring_bidir_ag_max_size;  // bytes; nothing: by table and profile
+  bool messages_lie_near_sender = false;                // else near their receiver
   std::optional<std::chrono::nanoseconds> spin;
   std::optional<std::chrono::nanoseconds> yield;
   bool leave_busy_cores = true;

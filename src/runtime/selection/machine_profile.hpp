@@ -58,11 +58,12 @@ class Size {
 struct Rule {
   Collective collective = Collective::all_reduce;
   std::uint32_t most_ranks = kAnyRanks;
-  Size most_bytes = kAnySize;  // of the message, as nccl-tests counts
-  bool symmetric = false;      // for buffers in symmetric memory alone
-  bool attached = false;       // where cross-memory attach pays, and each rank has a core
-  bool crowded = false;        // for more ranks than cores alone
-  bool hosts = false;          // for ranks on several hosts alone; and no other rule is for these
+  Size most_bytes = kAnySize;                    // of the message, as nccl-tests counts
+  std::uint64_t most_bytes_per_rank = kAnySize;  // and for each rank
+  bool symmetric = false;                        // for buffers in symmetric memory alone
+  bool attached = false;                         // where cross-memory attach pays, and each rank has a core
+  bool crowded = false;                          // for more ranks than cores alone
+  bool hosts = false;                            // for ranks on several hosts alone; and no other rule is for these
   std::string algorithm = {};  // behind it "(cores)": with that parameter; "(hosts, …)": with the ranks of each host
 
   // With as many in place of "(cores)"; without, where they are fewer than three, which is usual for that.

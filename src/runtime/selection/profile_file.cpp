@@ -96,8 +96,9 @@ class Reader {
 };
 
 Result<Rule> read_rule(const Section& section) {
-  constexpr auto kKeys = std::to_array<std::string_view>(
-      {"collective", "most_ranks", "most_bytes", "below_bytes", "memory", "attached", "crowded", "hosts", "algorithm"});
+  constexpr auto kKeys =
+      std::to_array<std::string_view>({"collective", "most_ranks", "most_bytes", "below_bytes", "most_bytes_per_rank",
+                                       "memory", "attached", "crowded", "hosts", "algorithm"});
   TUTTI_TRY(section.check_keys(kKeys));
   const Reader reader(section);
   Rule rule;
@@ -112,6 +113,10 @@ Result<Rule> read_rule(const Section& section) {
       return section.wrong("below_bytes", "is no number of bytes from 1 on; write most_bytes for other sizes");
     rule.most_bytes = below - 1;
   }
+  Size per_rank = kAnySize;
+  TUTTI_TRY(reader.size("most_bytes_per_rank", per_rank));
+  if (per_rank.is_relative()) return section.wrong("most_bytes_per_rank", "is a share of a cache; it takes bytes");
+  rule.most_bytes_per_rank = per_rank;
   std::string memory = "any";
   TUTTI_TRY(section.read("memory", memory));
   if (memory != "any" && memory != "symmetric")
@@ -357,6 +362,8 @@ std::string write_profile(const MachineProfile& profile) {
     if (rule.most_ranks != kAnyRanks) text += fmt::format("most_ranks = {}\n", rule.most_ranks);
     if (rule.most_bytes.is_relative() || rule.most_bytes != kAnySize)
       text += fmt::format("most_bytes = {}\n", quoted(to_text(rule.most_bytes)));
+    if (rule.most_bytes_per_rank != kAnySize)
+      text += fmt::format("most_bytes_per_rank = {}\n", quoted(to_text(Size(rule.most_bytes_per_rank))));
     if (rule.symmetric) text += "memory = \"symmetric\"\n";
     if (rule.attached) text += "attached = true\n";
     if (rule.crowded) text += "crowded = true\n";

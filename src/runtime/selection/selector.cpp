@@ -15,7 +15,18 @@ namespace {
 constexpr std::string_view kBidirectionalVariable = "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE";
 constexpr std::string_view kByBidirectional = "by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE";
 
-bool is_ring(const Way& way) { return way.collective == Collective::all_reduce && way.name == "ring"; }
+constexpr std::string_view kRing = "ring";
+constexpr std::string_view kBothWays = "ring_bidir_ag";
+
+bool is_ring(const Way& way) {
+  return way.collective == Collective::all_reduce && (way.name == kRing || way.name == kBothWays);
+}
+
+// Of all ranks together.
+std::uint64_t most_bytes_of(const Rule& rule, std::uint32_t num_ranks) {
+  const bool is_bounded = rule.most_bytes_per_rank <= (kAnySize - 1) / num_ranks;
+  return std::min<std::uint64_t>(rule.most_bytes, is_bounded ? rule.most_bytes_per_rank * num_ranks : kAnySize);
+}
 
 }  // namespace
 
@@ -39,7 +50,7 @@ void Selector::add_rows_of_rules(Collective collective, const Limits& limits, st
     // Not for this number of ranks: another rule is.
     if (!way.ok()) continue;
     Row& row = rows.emplace_back();
-    row.most_bytes = std::min<std::uint64_t>(rule.most_bytes, limits.most_bytes);
+    row.most_bytes = std::min(most_bytes_of(rule, num_ranks_), limits.most_bytes);
     row.memory = rule.symmetric ? std::optional(TableMemory::symmetric) : limits.memory;
     row.types = limits.types;
     row.attached = rule.attached;
@@ -141,7 +152,8 @@ Result<Choice> Selector::by_table(Collective collective, std::uint64_t bytes, co
     choice.way = row.way;
     choice.tuning = row.tuning;
     if (choice.unfollowed == nullptr) choice.why = row.why;
-    return row.is_ring && bytes <= bidirectional_most_ ? or_ring_bidir_ag(choice, call) : choice;
+    if (!row.is_ring || !both_ways_most_) return choice;
+    return or_ring(bytes <= *both_ways_most_ ? kBothWays : kRing, choice, call);
   }
   // What nothing in the table is for: the first of the catalogue that can.
   std::string_view against = "there is no algorithm for it";
@@ -157,12 +169,12 @@ Result<Choice> Selector::by_table(Collective collective, std::uint64_t bytes, co
 Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, const CallFacts& call) {
   Result<Choice> choice = by_table(collective, bytes, call);
   if (!choice.ok() || collective != Collective::all_reduce || !always_gathers_both_ways()) return choice;
-  return or_ring_bidir_ag(*choice, call);
+  return or_ring(kBothWays, *choice, call);
 }
 
-Choice Selector::or_ring_bidir_ag(const Choice& choice, const CallFacts& call) {
-  const Result<Way*> way = portfolio_.find(Collective::all_reduce, "ring_bidir_ag");
-  if (!way.ok()) return choice;
+Choice Selector::or_ring(std::string_view name, const Choice& choice, const CallFacts& call) {
+  const Result<Way*> way = portfolio_.find(Collective::all_reduce, name);
+  if (!way.ok() || *way == choice.way) return choice;
   const std::string_view against = objection_to(**way, call);
   if (!against.empty()) {
     Choice fallback = choice;

@@ -63,11 +63,11 @@ class Selector {
     for (Choices& choices : choices_) choices.is_made = false;
   }
 
-  // TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE. Up to so many bytes ring_bidir_ag takes the place of ring where the table
-  // says ring; kAnySize: ring_bidir_ag does every all-reduce that it can do, whatever the table says. An algorithm that
-  // is forced goes before both.
-  void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }
-  [[nodiscard]] bool always_gathers_both_ways() const { return bidirectional_most_ == kAnySize; }
+  // TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE. Where table or rules say ring or ring_bidir_ag, it is ring_bidir_ag up to
+  // so many bytes and ring above; kAnySize: ring_bidir_ag does every all-reduce that it can do, whatever they say. An
+  // algorithm that is forced goes before both. Nothing: they decide.
+  void gather_both_ways_up_to(std::optional<std::uint64_t> bytes) { both_ways_most_ = bytes; }
+  [[nodiscard]] bool always_gathers_both_ways() const { return both_ways_most_ == kAnySize; }
 
   // Every all-reduce of fewer bytes and such types takes this algorithm by the rules, whatever else the call is.
   [[nodiscard]] std::uint64_t always_below(std::string_view algorithm, bool symmetric, TypeClass types);
@@ -81,7 +81,7 @@ class Selector {
     std::optional<TableMemory> memory;  // nothing: any
     TypeClass types = TypeClass::any;
     bool attached = false;
-    bool is_ring = false;
+    bool is_ring = false;                // in one direction or both
     Way* way = nullptr;                  // null: what is left to the profile ends here
     const CallTuning* tuning = nullptr;  // of the table
     bool is_of_table = false;
@@ -104,7 +104,8 @@ class Selector {
   };
   void add_rows_of_rules(Collective collective, const Limits& limits, std::string_view why, std::deque<Row>& rows);
   void add_rows_of_table(Collective collective, TableMemory memory, TypeClass types, std::deque<Row>& rows);
-  [[nodiscard]] Choice or_ring_bidir_ag(const Choice& choice, const CallFacts& call);
+  // By that ring instead, where it can do the call.
+  [[nodiscard]] Choice or_ring(std::string_view name, const Choice& choice, const CallFacts& call);
   [[nodiscard]] Result<Choice> by_size(Collective collective, std::uint64_t bytes, const CallFacts& call);
   [[nodiscard]] Result<Choice> by_table(Collective collective, std::uint64_t bytes, const CallFacts& call);
 
@@ -116,7 +117,7 @@ class Selector {
   std::uint32_t num_folding_ = 0;
   std::uint32_t num_hosts_ = 1;
   std::vector<std::uint32_t> ranks_of_hosts_;
-  std::uint64_t bidirectional_most_ = 0;
+  std::optional<std::uint64_t> both_ways_most_;
   std::array<Choices, kNumCollectives> choices_;
 };
 

@@ -164,6 +164,7 @@ TEST(ProfileFile, WhatShipsIsReadAndWritten) {
       EXPECT_EQ(
           std::tie(same.collective, same.most_ranks, same.symmetric, same.attached, same.crowded, same.algorithm),
           std::tie(rule.collective, rule.most_ranks, rule.symmetric, rule.attached, rule.crowded, rule.algorithm));
+      EXPECT_EQ(std::tie(same.hosts, same.most_bytes_per_rank), std::tie(rule.hosts, rule.most_bytes_per_rank));
       EXPECT_EQ(to_text(same.most_bytes), to_text(rule.most_bytes));
     }
     ASSERT_EQ(again->attach.size(), profile->attach.size());
@@ -247,6 +248,9 @@ TEST(ProfileFile, MistakesAreNamedWithFileLineAndKey) {
       Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\nhosts = true\n"
               "most_bytes = \"1 core_cache\"\nalgorithm = \"ring\"",
               "rules for hosts take bytes"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\n"
+              "most_bytes_per_rank = \"1 core_cache\"\nalgorithm = \"ring\"",
+              "most_bytes_per_rank: is a share of a cache; it takes bytes"},
       Mistake{"version = ", "my.toml:1"},
   };
   for (const Mistake& mistake : kMistakes) {

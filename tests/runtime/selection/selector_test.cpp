@@ -3,6 +3,7 @@
 #include "runtime/selection/selector.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,7 @@ class Chooser {
   }
   void obey(const DecisionTable& table) { selector_.obey(&table, false); }
   std::uint64_t always_below(bool symmetric) { return selector_.always_below("one_shot", symmetric, TypeClass::plain); }
-  void gather_both_ways_up_to(std::uint64_t bytes) { selector_.gather_both_ways_up_to(bytes); }
+  void gather_both_ways_up_to(std::optional<std::uint64_t> bytes) { selector_.gather_both_ways_up_to(bytes); }
 
  private:
   shm::RegionShape shape_;
@@ -81,8 +82,11 @@ TEST(Selector, HostsHaveRulesOfTheirOwn) {
   EXPECT_EQ(chosen_by({0, 0, 1, 1}, 1 << 20), "hierarchical(2+2, ring), by size");
   EXPECT_EQ(chosen_by({0, 1, 1, 2, 2, 2}, 1 << 20), "hierarchical(1+2+3, ring), by size");
   // One rank a host, and ranks of a host that are not neighbours.
-  EXPECT_EQ(chosen_by({0, 1, 2, 3}, 1 << 20), "ring, by size");
-  EXPECT_EQ(chosen_by({0, 1, 0, 1}, 1 << 20), "ring, by size");
+  EXPECT_EQ(chosen_by({0, 1, 2, 3}, 1 << 20), "ring_bidir_ag, by size");
+  EXPECT_EQ(chosen_by({0, 1, 0, 1}, 1 << 20), "ring_bidir_ag, by size");
+  // 512 KiB for each rank, and more.
+  EXPECT_EQ(chosen_by({0, 1, 2}, 3 << 19), "ring_bidir_ag, by size");
+  EXPECT_EQ(chosen_by({0, 1, 2}, (3 << 19) + 4), "ring, by size");
   EXPECT_EQ(chosen_by({0, 1, 0, 1}, 64 << 10), "rabenseifner, by size");
 }
 
@@ -163,6 +167,36 @@ TEST(Selector, ASizeReplacesOnlyRingByRingBidirAg) {
     chooser.decide_for(kXeon, 2);
     EXPECT_EQ(chooser.chosen(8 << 20), "two_shot_few, by size") << num_ranks;
   }
+}
+
+// The same where a table or the rules say ring_bidir_ag: the size that is asked for goes before both.
+TEST(Selector, ASizeReplacesRingBidirAgByRing) {
+  const Result<DecisionTable> table = read_table(R"toml(version = 1
+[machine]
+fingerprint = "any"
+[[section]]
+collective = "all_reduce"
+ranks = 4
+  [[section.range]]
+  most_bytes = "1M"
+  algorithm = "ring_bidir_ag"
+  [[section.range]]
+  algorithm = "ring"
+)toml",
+                                                 "t.toml");
+  ASSERT_TRUE(table.ok()) << table.status().to_string();
+  Chooser chooser(4);
+  chooser.obey(*table);
+  EXPECT_EQ(chooser.chosen(1 << 20), "ring_bidir_ag, t.toml:9");
+  EXPECT_EQ(chooser.chosen(2 << 20), "ring, t.toml:11");
+  chooser.gather_both_ways_up_to(0);
+  EXPECT_EQ(chooser.chosen(4), "ring, by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE");
+  EXPECT_EQ(chooser.chosen(2 << 20), "ring, t.toml:11");
+  chooser.gather_both_ways_up_to(1 << 10);
+  EXPECT_EQ(chooser.chosen(1 << 10), "ring_bidir_ag, t.toml:9");
+  EXPECT_EQ(chooser.chosen((1 << 10) + 4), "ring, by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE");
+  chooser.gather_both_ways_up_to({});
+  EXPECT_EQ(chooser.chosen(1 << 20), "ring_bidir_ag, t.toml:9");
 }
 
 TEST(Selector, MinusOneMeansRingBidirAgAlways) {
