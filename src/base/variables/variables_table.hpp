@@ -230,8 +230,9 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .meaning =
          "Which all-reduces take ring_bidir_ag, the ring whose all-gather goes in both directions at once. -1: all "
          "that it supports, of any size. 0: none. Above 0: of those that would take ring or ring_bidir_ag by size, all "
-         "up to this total size, and no others. -2 or auto: as the table or profile says; if untuned, between hosts up "
-         "to 512 KiB for each rank. TUTTI_ALLREDUCE_ALGORITHM takes precedence.",
+         "up to this total size, and no others. -2 or auto: as the table or profile says. If untuned: none on "
+         "one host; between hosts with one rank each, above 128 KiB in all and up to 512 KiB for each rank. "
+         "TUTTI_ALLREDUCE_ALGORITHM takes precedence.",
      .aliases = {"NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"},
      .group = VariableGroup::tuning},
     {.id = VariableId::profile,

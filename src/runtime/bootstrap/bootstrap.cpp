@@ -217,7 +217,7 @@ void Joiner::wait_for_own_server() {
   const bool is_local = request_.id.address().family == Address::Family::local;
   const Result<PeerCredentials> server = is_local ? peer_credentials(server_.get()) : PeerCredentials();
   if (!server.ok() || server->pid != getpid()) return;
-  const auto until = Clock::now() + kExplanationTime;
+  const auto until = Clock::now() + options_.explanation;
   std::array<std::byte, 4096> bytes{};
   for (;;) {
     // It hangs up after its answer.
@@ -299,11 +299,13 @@ void Joiner::warn_if_late(Clock::time_point now) {
 }
 
 Status Joiner::hear_why(const Status& error) {
-  const auto until = Clock::now() + kExplanationTime;
+  const auto until = Clock::now() + options_.explanation;
   std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}};
   while (Clock::now() < until) {
     TUTTI_TRY(wait(fds, until));
     if (fds[0].revents != 0) TUTTI_TRY(hear_server());
+    // The rank to wait at had taken this one, and what follows is for attach() to find out.
+    if (is_going_ && is_attached_) return {};
   }
   return error;
 }

@@ -125,7 +125,8 @@ class Joiner {
   [[nodiscard]] int leader() const { return leaders_[host_of(request_.rank)]; }
   Status send_all(std::span<const std::byte> bytes);
   void give_up(const Status& why);
-  // What the rendezvous says about this error within a while, or the error.
+  // What the rendezvous says about this error within a while, or the error; none where it turns out that the rank that
+  // this one was to wait at had taken it.
   [[nodiscard]] Status hear_why(const Status& error);
   // If this process serves the rendezvous, it may end as soon as it hears of a failure; so the others are told first.
   void wait_for_own_server();
@@ -170,8 +171,6 @@ class Joiner {
   static constexpr int kMostVisits = 8;
   static constexpr std::chrono::milliseconds kFirstPause{1};
   static constexpr std::chrono::milliseconds kRetryConnect{2};  // where a queue of connections is full
-  // How long the rendezvous has for its explanation after rank 0 has hung up.
-  static constexpr std::chrono::milliseconds kExplanationTime{500};
   // For a connection to be made at one of several addresses.
   static constexpr std::chrono::milliseconds kAttempt{2500};
   static constexpr std::size_t kMostFarGuests = 64;  // that have not said who they are

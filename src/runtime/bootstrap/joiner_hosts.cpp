@@ -142,7 +142,6 @@ Status Joiner::connect_to_rank(UniqueFd& socket, int rank, const std::vector<Add
     }
     outcome = outcome.with_context(fmt::format("cannot reach rank {} at {}", rank, to_text(address)));
   }
-  if (is_going_ && is_attached_) return {};
   return hear_why(outcome);  // it may have ended, and the rendezvous knows
 }
 
@@ -164,7 +163,7 @@ Status Joiner::link_to_parent() {
     if (fds[1].revents == 0) continue;
     std::array<std::byte, 1> greeting{};
     const SocketTransfer got = receive_some(socket.get(), greeting);
-    if (got.outcome == SocketTransfer::Outcome::closed) until = Clock::now() + kExplanationTime;
+    if (got.outcome == SocketTransfer::Outcome::closed) until = Clock::now() + options_.explanation;
     if (got.outcome == SocketTransfer::Outcome::done) break;
   }
   membership_.links.peers.push_back(

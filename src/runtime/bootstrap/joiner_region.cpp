@@ -187,7 +187,7 @@ Status Joiner::fetch_region() {
       }
       if (got.outcome == SocketTransfer::Outcome::closed) {
         listening = false;
-        until = Clock::now() + kExplanationTime;
+        until = Clock::now() + options_.explanation;
       }
     }
     if (until && Clock::now() >= *until) {

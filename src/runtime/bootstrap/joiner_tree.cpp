@@ -148,7 +148,7 @@ void Joiner::pass_down(const wire::Frame& frame) {
 }
 
 void Joiner::flush_down() {
-  const auto until = Clock::now() + kExplanationTime;
+  const auto until = Clock::now() + options_.explanation;
   for (;;) {
     std::vector<pollfd> fds;
     for (Child& child : children_) {
@@ -177,9 +177,12 @@ Status Joiner::attach() {
     TUTTI_TRY_ASSIGN(const bool has_come, await_parent());
     if (has_come) break;
     // Among many connections it may have taken this rank for a stranger.
-    if (visits == kMostVisits)
-      return hear_why({Code::system, fmt::format("rank {} hung up {} times before this rank could wait there",
-                                                 place_->rank, kMostVisits)});
+    if (visits == kMostVisits) {
+      TUTTI_TRY(hear_why({Code::system, fmt::format("rank {} hung up {} times before this rank could wait there",
+                                                    place_->rank, kMostVisits)}));
+      parent_.reset();
+      break;
+    }
     TUTTI_TRY(pause(time));
     time *= 2;
   }

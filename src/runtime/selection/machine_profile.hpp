@@ -59,7 +59,7 @@ struct Rule {
   Collective collective = Collective::all_reduce;
   std::uint32_t most_ranks = kAnyRanks;
   Size most_bytes = kAnySize;                    // of the message, as nccl-tests counts
-  std::uint64_t most_bytes_per_rank = kAnySize;  // and for each rank
+  std::uint64_t most_bytes_per_rank = kAnySize;  // of rules for hosts: and for each rank
   bool symmetric = false;                        // for buffers in symmetric memory alone
   bool attached = false;                         // where cross-memory attach pays, and each rank has a core
   bool crowded = false;                          // for more ranks than cores alone

@@ -113,10 +113,6 @@ Result<Rule> read_rule(const Section& section) {
       return section.wrong("below_bytes", "is no number of bytes from 1 on; write most_bytes for other sizes");
     rule.most_bytes = below - 1;
   }
-  Size per_rank = kAnySize;
-  TUTTI_TRY(reader.size("most_bytes_per_rank", per_rank));
-  if (per_rank.is_relative()) return section.wrong("most_bytes_per_rank", "is a share of a cache; it takes bytes");
-  rule.most_bytes_per_rank = per_rank;
   std::string memory = "any";
   TUTTI_TRY(section.read("memory", memory));
   if (memory != "any" && memory != "symmetric")
@@ -127,6 +123,12 @@ Result<Rule> read_rule(const Section& section) {
   TUTTI_TRY(section.read("hosts", rule.hosts));
   if (rule.hosts && rule.most_bytes.is_relative())
     return section.wrong("most_bytes", "is a share of a cache, in which hosts may differ; rules for hosts take bytes");
+  Size per_rank = kAnySize;
+  TUTTI_TRY(reader.size("most_bytes_per_rank", per_rank));
+  if (per_rank.is_relative()) return section.wrong("most_bytes_per_rank", "is a share of a cache; it takes bytes");
+  if (section.has("most_bytes_per_rank") && !rule.hosts)
+    return section.wrong("most_bytes_per_rank", "is for rules with hosts = true");
+  rule.most_bytes_per_rank = per_rank;
   TUTTI_TRY(section.read("algorithm", rule.algorithm));
   if (rule.algorithm.empty()) return section.wrong("algorithm", "is missing; 'tutti algorithms' lists them");
   if (rule.algorithm.ends_with(kCoresParameter) && !rule.crowded)

@@ -7,7 +7,7 @@ namespace tutti::simulate {
 
 namespace {
 
-// Patterns of ranks are regular, so that every bit of the ends has to reach every bit of the hash.
+// Ranks come in regular patterns, so every bit of the ends must affect every bit of the hash.
 std::uint32_t hash_of(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
   std::uint64_t hash = (std::uint64_t{from} << 32U | to) + channel * std::uint64_t{0x9e3779b97f4a7c15};
   for (int round = 0; round < 2; ++round) hash = (hash ^ hash >> 32U) * 0xd6e8feb86659fd93;
@@ -16,8 +16,7 @@ std::uint32_t hash_of(std::uint32_t from, std::uint32_t to, std::uint32_t channe
 
 }  // namespace
 
-// Made where there is none.
-std::uint32_t Connections::find(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+std::uint32_t Connections::find_or_make(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
   const std::uint32_t hash = hash_of(from, to, channel);
   std::size_t at = hash & (table_.size() - 1);
   for (; table_[at].number != kNobody; at = (at + 1) & (table_.size() - 1))

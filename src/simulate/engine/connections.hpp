@@ -42,18 +42,18 @@ class Connections {
   // What the one end calls it; made where there is none. Its number stays, its address does not.
   std::uint32_t outgoing(std::uint32_t rank, std::uint32_t to, std::uint32_t channel) {
     std::uint32_t& last = last_outgoing_[rank];
-    if (last == kNobody || !is(all_[last], rank, to, channel)) last = find(rank, to, channel);
+    if (last == kNobody || !is(all_[last], rank, to, channel)) last = find_or_make(rank, to, channel);
     return last;
   }
   std::uint32_t incoming(std::uint32_t rank, std::uint32_t from, std::uint32_t channel) {
     std::uint32_t& last = last_incoming_[rank];
-    if (last == kNobody || !is(all_[last], from, rank, channel)) last = find(from, rank, channel);
+    if (last == kNobody || !is(all_[last], from, rank, channel)) last = find_or_make(from, rank, channel);
     return last;
   }
   [[nodiscard]] Connection& operator[](std::uint32_t number) { return all_[number]; }
 
  private:
-  // A place of the table: the first free one behind that of its hash.
+  // Of the table, which is looked through from the place of the hash on.
   struct Place {
     std::uint32_t hash = 0;
     std::uint32_t number = kNobody;  // where it is empty
@@ -63,7 +63,7 @@ class Connections {
   static bool is(const Connection& connection, std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
     return connection.from == from && connection.to == to && connection.channel == channel;
   }
-  std::uint32_t find(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
+  std::uint32_t find_or_make(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
   void make_room_in_table();
 
   // The one that each rank has used last.

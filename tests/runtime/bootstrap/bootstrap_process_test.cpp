@@ -160,9 +160,9 @@ TEST(BootstrapProcesses, OneOfManyThatEndsIsNamed) {
     }
 }
 
-// Ranks arrive in order. So 8 to 15 wait at rank 0; once they have the table, 9 to 15 look for rank 1, which leads the
-// hosts above theirs. It is gone by then, and rank 0 is slow to pass on why.
-TEST(BootstrapProcesses, WhoComesToALeaderThatIsGoneHearsWhy) {
+// Ranks arrive in order, so 8 to 15 wait at rank 0. Once they have the table, 9 to 15 connect to rank 1, the leader
+// above them. It has ended by then, and rank 0 passes on the reason late.
+TEST(BootstrapProcesses, ARankWhoseLeaderAboveIsGoneLearnsWhoDied) {
   constexpr int kRanks = 33;
   constexpr int kVictim = 5;
   const auto is_slow = [](int rank) { return rank == 0 || rank == kVictim || (rank >= 8 && rank < 16); };
@@ -171,6 +171,7 @@ TEST(BootstrapProcesses, WhoComesToALeaderThatIsGoneHearsWhy) {
     JoinRequest request = request_of(id, rank, kRanks);
     request.host_id = fmt::format("host-{}", rank);
     JoinOptions options = patient();
+    options.explanation = test::kPatience;
     options.on_stage = [&](JoinStage stage) {
       if (stage == JoinStage::table_received && is_slow(rank)) ::kill(getpid(), SIGSTOP);
     };
@@ -183,12 +184,17 @@ TEST(BootstrapProcesses, WhoComesToALeaderThatIsGoneHearsWhy) {
     turn.give(next);
     ASSERT_TRUE(have_arrived(*server, next + 1));
   }
-  for (int rank = 0; rank < kRanks; ++rank)
-    if (is_slow(rank)) ASSERT_EQ(waitpid(children.pid(rank), nullptr, WUNTRACED), children.pid(rank));
+  for (int rank = 0; rank < kRanks; ++rank) {
+    if (!is_slow(rank)) continue;
+    int status = 0;
+    ASSERT_EQ(waitpid(children.pid(rank), &status, WUNTRACED), children.pid(rank));
+    ASSERT_TRUE(WIFSTOPPED(status)) << rank;
+  }
   children.kill(kVictim);
   EXPECT_TRUE(WIFSIGNALED(children.wait_for_end(kVictim)));
   EXPECT_EQ(children.wait_for_end(1), 0);
   for (int rank = 8; rank < 16; ++rank) ASSERT_EQ(::kill(children.pid(rank), SIGCONT), 0);
+  // So that they are refused first; what they say must be the same if they are not.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   ASSERT_EQ(::kill(children.pid(0), SIGCONT), 0);
   const std::string expected = fmt::format("rank lost rank {} (process {}) ended before the communicator was complete",

@@ -239,18 +239,6 @@ TEST(ProfileFile, MistakesAreNamedWithFileLineAndKey) {
               "least_bytes"},
       Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[rounds]\nusual = \"1/4 core_cache\"",
               "rounds.usual: is a multiple of a cache; write bytes"},
-      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\n"
-              "algorithm = \"two_shot_few(cores)\"",
-              "is for rules with crowded = true"},
-      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\n"
-              "algorithm = \"hierarchical(hosts, ring)\"",
-              "is for rules with hosts = true"},
-      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\nhosts = true\n"
-              "most_bytes = \"1 core_cache\"\nalgorithm = \"ring\"",
-              "rules for hosts take bytes"},
-      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\n"
-              "most_bytes_per_rank = \"1 core_cache\"\nalgorithm = \"ring\"",
-              "most_bytes_per_rank: is a share of a cache; it takes bytes"},
       Mistake{"version = ", "my.toml:1"},
   };
   for (const Mistake& mistake : kMistakes) {
@@ -258,6 +246,30 @@ TEST(ProfileFile, MistakesAreNamedWithFileLineAndKey) {
     ASSERT_FALSE(profile.ok()) << mistake.text;
     EXPECT_NE(profile.status().to_string().find(mistake.words), std::string::npos) << profile.status().to_string();
     EXPECT_EQ(profile.status().to_string().find("my.toml:"), 0U) << profile.status().to_string();
+  }
+}
+
+TEST(ProfileFile, MistakesOfRulesAreNamed) {
+  struct Mistake {
+    std::string_view rule;
+    std::string_view words;
+  };
+  constexpr std::array kMistakes = {
+      Mistake{"algorithm = \"two_shot_few(cores)\"",
+              "algorithm: has the parameter (cores), which is for rules with crowded"},
+      Mistake{"algorithm = \"hierarchical(hosts, ring)\"", "is for rules with hosts = true"},
+      Mistake{"hosts = true\nmost_bytes = \"1 core_cache\"\nalgorithm = \"ring\"", "rules for hosts take bytes"},
+      Mistake{"most_bytes_per_rank = \"1 core_cache\"\nalgorithm = \"ring\"",
+              "my.toml:6: rule[0].most_bytes_per_rank: is a share of a cache; it takes bytes"},
+      Mistake{"most_bytes_per_rank = \"1M\"\nalgorithm = \"ring\"",
+              "my.toml:6: rule[0].most_bytes_per_rank: is for rules with hosts = true"},
+  };
+  for (const Mistake& mistake : kMistakes) {
+    const std::string text = fmt::format(
+        "version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\n{}", mistake.rule);
+    const Result<MachineProfile> profile = read_profile(text, "my.toml");
+    ASSERT_FALSE(profile.ok()) << mistake.rule;
+    EXPECT_NE(profile.status().to_string().find(mistake.words), std::string::npos) << profile.status().to_string();
   }
 }
 

@@ -53,8 +53,9 @@ class Chooser {
     profile_ = shipped(profile);
     selector_.decide_by(profile_.rules, num_folding);
   }
-  void decide_between_hosts(std::string_view profile) {
-    profile_ = shipped(profile);
+  void decide_between_hosts(std::string_view profile) { decide_between_hosts_by(shipped(profile)); }
+  void decide_between_hosts_by(MachineProfile profile) {
+    profile_ = std::move(profile);
     selector_.decide_between_hosts_by(profile_.rules, hosts_.count(), hosts_.sizes());
   }
   void obey(const DecisionTable& table) { selector_.obey(&table, false); }
@@ -169,7 +170,29 @@ TEST(Selector, ASizeReplacesOnlyRingByRingBidirAg) {
   }
 }
 
-// The same where a table or the rules say ring_bidir_ag: the size that is asked for goes before both.
+// The same where a table or the rules say ring_bidir_ag: the size that is asked for takes precedence.
+TEST(Selector, ASizeChoosesTheRingBetweenHosts) {
+  const std::string asked = ", by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE";
+  Chooser chooser(4, Hosts{{0, 1, 2, 3}});
+  chooser.decide_between_hosts(kGenericProfile);
+  chooser.gather_both_ways_up_to(0);
+  EXPECT_EQ(chooser.chosen(1 << 20), "ring" + asked);
+  EXPECT_EQ(chooser.chosen(4 << 20), "ring, by size");
+  chooser.gather_both_ways_up_to(64 << 20);
+  EXPECT_EQ(chooser.chosen(1 << 20), "ring_bidir_ag, by size");
+  EXPECT_EQ(chooser.chosen(4 << 20), "ring_bidir_ag" + asked);
+  EXPECT_EQ(chooser.chosen(8), "recursive_doubling, by size");
+}
+
+TEST(Selector, ABoundForEachRankMayBeAnySize) {
+  Chooser chooser(4, Hosts{{0, 1, 2, 3}});
+  MachineProfile profile = shipped(kGenericProfile);
+  for (Rule& rule : profile.rules)
+    if (rule.algorithm == "ring_bidir_ag") rule.most_bytes_per_rank = std::uint64_t{1} << 63U;
+  chooser.decide_between_hosts_by(profile);
+  EXPECT_EQ(chooser.chosen(std::uint64_t{1} << 60U), "ring_bidir_ag, by size");
+}
+
 TEST(Selector, ASizeReplacesRingBidirAgByRing) {
   const Result<DecisionTable> table = read_table(R"toml(version = 1
 [machine]
