@@ -253,6 +253,14 @@ TEST_F(ReportInBrowser, FitsPhonesAndFollowsTheScheme) {
   EXPECT_NE(line(), light[1]);
   EXPECT_LE(value("document.documentElement.scrollWidth").get<int>(), 360);
   EXPECT_LE(value("document.querySelector('canvas').getBoundingClientRect().right").get<double>(), 360);
+  // What a wide table is about stays in view as it scrolls.
+  EXPECT_EQ(
+      value("(() => { const t = document.querySelector('.scrolls > table.summary'), s = t.parentElement;"
+            " t.style.minWidth = '90rem'; t.caption.firstChild.textContent = 'words '.repeat(40); s.scrollLeft = 500;"
+            " const c = t.caption.firstChild.getBoundingClientRect(), v = s.getBoundingClientRect();"
+            " const seen = [s.scrollLeft, c.left >= v.left - 1, c.right <= v.right + 1]; t.style.minWidth = ''; return "
+            "seen; })()"),
+      nlohmann::json::array({500, true, true}));
   // So does paper.
   browser_->call("Emulation.setDeviceMetricsOverride",
                  {{"width", 760}, {"height", 900}, {"deviceScaleFactor", 1}, {"mobile", false}});
