@@ -114,6 +114,7 @@ class Joiner {
   Status admit_far_guests();
   Status drop_a_silent_guest();
   Status link_to_parent();
+  Result<bool> await_greeting(int socket);
   // To a rank that listens at one of these, tried in turn, while the rendezvous is listened to.
   Status connect_to_rank(UniqueFd& socket, int rank, const std::vector<Address>& addresses);
   Status fetch_region();

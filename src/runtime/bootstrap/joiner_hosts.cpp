@@ -147,28 +147,40 @@ Status Joiner::connect_to_rank(UniqueFd& socket, int rank, const std::vector<Add
 
 Status Joiner::link_to_parent() {
   const int above = leader_above(host_of(request_.rank));
-  UniqueFd socket;
-  TUTTI_TRY(connect_to_rank(socket, above, membership_.addresses[static_cast<std::size_t>(above)]));
   const std::vector<std::byte> fetch =
       wire::encode(wire::Fetch{table_->generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
-  // The first message of a new connection always has room.
-  static_cast<void>(send_some(socket.get(), fetch));
-  std::optional<Clock::time_point> until;
+  std::chrono::milliseconds time = kFirstPause;
+  for (int visits = 1;; ++visits) {
+    UniqueFd socket;
+    TUTTI_TRY(connect_to_rank(socket, above, membership_.addresses[static_cast<std::size_t>(above)]));
+    // The first message of a new connection always has room.
+    static_cast<void>(send_some(socket.get(), fetch));
+    TUTTI_TRY_ASSIGN(const bool is_welcome, await_greeting(socket.get()));
+    if (is_welcome) {
+      membership_.links.peers.push_back(
+          {.rank = above, .socket = std::move(socket), .pidfd = {}, .is_far = true, .is_parent = true});
+      return {};
+    }
+    // Among many connections it may have taken this rank for a stranger.
+    if (visits == kMostVisits)
+      return hear_why(
+          {Code::rank_lost, fmt::format("rank {} hung up before the links between hosts were made", above), above});
+    TUTTI_TRY(pause(time));
+    time *= 2;
+  }
+}
+
+// Whether a rank greets who has come to it, or hangs up.
+Result<bool> Joiner::await_greeting(int socket) {
   for (;;) {
-    std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {until ? -1 : socket.get(), POLLIN, 0}};
-    TUTTI_TRY(wait(fds, until));
+    std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {socket, POLLIN, 0}};
+    TUTTI_TRY(wait(fds));
     if (fds[0].revents != 0) TUTTI_TRY(hear_server());
-    if (until && Clock::now() >= *until)
-      return {Code::rank_lost, fmt::format("rank {} hung up before the links between hosts were made", above), above};
     if (fds[1].revents == 0) continue;
     std::array<std::byte, 1> greeting{};
-    const SocketTransfer got = receive_some(socket.get(), greeting);
-    if (got.outcome == SocketTransfer::Outcome::closed) until = Clock::now() + options_.explanation;
-    if (got.outcome == SocketTransfer::Outcome::done) break;
+    const SocketTransfer got = receive_some(socket, greeting);
+    if (got.outcome != SocketTransfer::Outcome::would_block) return got.outcome == SocketTransfer::Outcome::done;
   }
-  membership_.links.peers.push_back(
-      {.rank = above, .socket = std::move(socket), .pidfd = {}, .is_far = true, .is_parent = true});
-  return {};
 }
 
 }  // namespace tutti
