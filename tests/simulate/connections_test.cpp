@@ -47,7 +47,7 @@ TEST(Connections, ChannelsAndDirectionsAreApart) {
   EXPECT_EQ(connections.incoming(1, 0, 1), connections.outgoing(0, 1, 1));
 }
 
-// It is 8 bytes and aligned to 64 in turn, across the size from which arrays are large.
+// Through the size from which arrays are large.
 template <typename T>
 void grow() {
   HugeVector<T> vector;

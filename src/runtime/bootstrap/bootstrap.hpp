@@ -101,7 +101,7 @@ struct JoinOptions {
   // After this time, and then each time it has doubled, a warning says who has not arrived; 0 for never.
   Nanos late_warning{30'000'000'000};
   Nanos timeout{};                               // the error Code::timeout after this time; 0 for none
-  std::chrono::milliseconds explanation{500};    // for so long, who cannot reach a rank waits to hear why
+  std::chrono::milliseconds explanation{500};    // where a rank cannot be reached or all ends, for words on why
   std::function<void(std::string_view)> warn{};  // where warnings go; may be empty
   std::function<void(JoinStage)> on_stage{};     // may be empty
   // Done between sleeps, which are short while it says that there is more to do; may be empty.
