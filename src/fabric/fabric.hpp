@@ -102,6 +102,34 @@ struct Queue {
   double wake = 0;           // sleeping: from the credit's arrival until the sender goes on
 };
 
+// A kernel that is compiled for some numbers of ranks. With any other, its threads load from one rank after another, so
+// that the loads of a step have the read rate of one rank together.
+struct Kernel {
+  std::string algorithm;
+  std::vector<std::uint32_t> ranks;
+  friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+// How a program does a collective there; what `tutti simulate` has options for.
+struct Way {
+  std::string algorithm;
+  std::string costs = {};         // the kind, by its name; empty: as schedules of its channel cost
+  std::uint32_t parts = 1;        // side by side
+  std::uint32_t copies = 0;       // of the whole buffer, before and after
+  std::uint32_t part_copies = 0;  // of each rank's part, in the operation
+  bool by_name = false;           // what is exposed is read where it lies
+  std::uint64_t above = 0;        // only for operations of more bytes
+  friend bool operator==(const Way&, const Way&) = default;
+};
+
+// What people run there. Of several ways it takes the fastest.
+struct Implementation {
+  std::string name;
+  std::string collective = "all_reduce";
+  std::vector<Way> ways;
+  friend bool operator==(const Implementation&, const Implementation&) = default;
+};
+
 struct Core {
   double switch_cost = 0;  // when another rank than the last one gets it
 };
@@ -126,6 +154,8 @@ struct Fabric {
   std::vector<Costs> costs = {Costs{}};
   std::vector<Memory> memories = {Memory{}};
   Queue queue;
+  std::vector<Kernel> kernels = {};  // those of other algorithms are compiled for every number of ranks
+  std::vector<Implementation> implementations = {};
   // What made nodes, links and routes, in full: "torus_2d:2x3,bandwidth=25GB/s"; links may have been changed since.
   // Empty where they stand by themselves.
   std::string generator = {};

@@ -41,6 +41,80 @@ TEST(Predictions, CostsAreThoseOfTheSchedulesChannel) {
   EXPECT_GT(of("h100_node:4", "ring_bidirectional", "512K")["time_us"], 10);
 }
 
+// PyTorch's two-shot is not compiled for 6 GPUs, and a kernel's loads from one are far slower than a B200's link.
+TEST(Predictions, ATwoShotOfSixGpusIsSlowerThanOneOfEight) {
+  const auto of = [](const char* fabric) {
+    return row_of({"--fabric", fabric, "--collective", "all_reduce", "--algorithm", "two_shot", "--bytes",
+                   "64M"})["time_us"]
+        .get<double>();
+  };
+  EXPECT_GT(of("b200_node:6"), 1.5 * of("b200_node:8"));
+}
+
+TEST(Predictions, AnImplementationTakesTheFastestOfItsWays) {
+  const auto rows_of = [](std::vector<std::string> more) {
+    std::vector<std::string> words = {"--fabric", "h100_node:8", "--collective", "all_reduce",
+                                      "--type",   "bf16",        "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome said = simulate_there(words);
+    EXPECT_EQ(said.exit, Exit::done) << said.error;
+    return Json::parse(said.out);
+  };
+  const Json nccl = rows_of({"--implementation", "NCCL", "--bytes", "4K,1G"});
+  ASSERT_EQ(nccl.size(), 2U);
+  EXPECT_EQ(nccl[0]["algorithm"], "nccl");
+  EXPECT_EQ(nccl[0]["costs"], "ll");
+  EXPECT_EQ(nccl[1]["way"], "multicast_two_shot");
+  EXPECT_EQ(nccl[1]["costs"], "nvls");
+  const Json of_switch = row_of({"--fabric", "h100_node:8,costs=nvls", "--collective", "all_reduce", "--type", "bf16",
+                                 "--algorithm", "multicast_two_shot", "--bytes", "1G"});
+  EXPECT_EQ(nccl[1]["time_us"], of_switch["time_us"]);
+  EXPECT_TRUE(nccl[1]["low_us"].is_null());  // of NVLS nothing is published among vLLM's times
+  const Json ring = rows_of({"--implementation", "nccl_ring", "--bytes", "64M,65M"});
+  EXPECT_EQ(ring[0]["way"], "ring");
+  EXPECT_EQ(ring[1]["way"], "ring in 8 parts");
+  // Published of 6 GPUs, with copies before and after.
+  const Json six = row_of({"--fabric", "h100_node:6", "--collective", "all_reduce", "--type", "bf16", "--bytes", "64M",
+                           "--implementation", "pytorch_multimem"});
+  EXPECT_NEAR(six["time_us"].get<double>(), 366, 2);
+  EXPECT_EQ(rows_of({"--implementation", "all", "--bytes", "4K"}).size(), 6U);
+  const Json both = rows_of({"--implementation", "nccl", "--algorithm", "one_shot", "--bytes", "4K"});
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0]["algorithm"], "one_shot");
+  EXPECT_EQ(both[1]["algorithm"], "nccl");
+}
+
+TEST(Predictions, WrongImplementationsAreToldFromWhatThereIs) {
+  const auto said = [](std::vector<std::string> more) {
+    std::vector<std::string> words = {"--bytes", "4K"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = simulate_there(words);
+    EXPECT_EQ(outcome.exit, Exit::misused);
+    return outcome.error;
+  };
+  EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--implementation", "mpi"}),
+                       "h100_node:8 has no 'mpi'; it has nccl, nccl_ring, vllm_one_shot"));
+  EXPECT_TRUE(contains(said({"--fabric", "switch:8", "--implementation", "nccl"}), "the file of switch:8 names none"));
+  EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--collective", "all_gather", "--implementation", "nccl"}),
+                       "nccl does all_reduce, not all_gather"));
+  EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--collective", "all_gather", "--implementation", "all"}),
+                       "h100_node:8 has no all_gather; it has nccl"));
+  EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--implementation", "nccl", "--parts", "8"}),
+                       "--implementation: the fabric's file says how it is done; leave out --file, --parts"));
+  EXPECT_TRUE(contains(said({"--against", "data/references/vllm_all_reduce.toml", "--implementation", "nccl"}),
+                       "--against: the file says what is simulated"));
+  const auto of_file = [&](const std::string& way) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.write(
+        "mine.toml", "generator = \"switch:4\"\n[[implementations]]\nname = \"a\"\nways = [{ " + way + " }]\n");
+    return said({"--fabric", path, "--implementation", "a"});
+  };
+  EXPECT_TRUE(contains(of_file("algorithm = \"rong\""), "implementation a"));
+  EXPECT_TRUE(
+      contains(of_file("algorithm = \"one_shot\", parts = 2"), "one_shot is not by messages, and has one part"));
+  EXPECT_TRUE(contains(of_file("algorithm = \"ring\", by_name = true"), "ring is not right by name"));
+}
+
 TEST(Predictions, PublishedTimesCorrectWhatIsNearThemAndSayHowSureThatIs) {
   const auto of = [](const std::vector<std::string>& more) {
     std::vector<std::string> words = {"--collective", "all_reduce", "--algorithm", "one_shot",

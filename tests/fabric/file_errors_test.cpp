@@ -26,8 +26,8 @@ TEST(FileErrors, OfTheDocument) {
   EXPECT_EQ(
       message_of("\nnode = 3"),
       "my.toml:2: node: there is no such key; the nearest that is known is 'nodes'; there are version, about, "
-      "profile, generator, parameters, link, nodes, links, grid, memory, switch_cost, ranks, costs, memories, queue, "
-      "cores");
+      "profile, generator, parameters, link, nodes, links, grid, memory, switch_cost, ranks, costs, memories, kernels, "
+      "implementations, queue, cores");
   EXPECT_EQ(message_of("generator = \"ring:3\"\n[[nodes]]\nname = \"a\""),
             "my.toml:2: nodes: the nodes come from the generator; delete one of the two");
   EXPECT_EQ(message_of("generator = \"ring:3\"\ngrid = \"3x1\""),
@@ -153,6 +153,35 @@ TEST(FileErrors, OfRanksAndTheirCosts) {
   EXPECT_EQ(message_of(with_two("[queue]\nback_pressure = \"wait\"")),
             "my.toml:6: queue.back_pressure: 'wait' is neither poll nor sleep");
   EXPECT_EQ(message_of(with_two("[[queue]]\n")), "my.toml:5: queue: this is an array; write a table under [queue]");
+}
+
+TEST(FileErrors, OfKernelsAndImplementations) {
+  EXPECT_EQ(message_of(with_two("[[kernels]]\nranks = [2]")),
+            "my.toml:5: kernels[0].algorithm: it has none; write algorithm = \"…\"");
+  EXPECT_EQ(message_of(with_two("[[kernels]]\nalgorithm = \"ring\"\nranks = [2]\n[[kernels]]\nalgorithm = \"Ring\"")),
+            "my.toml:9: kernels[1].algorithm: 'Ring' is there already");
+  for (const char* none : {"", "ranks = []", "ranks = 2"})
+    EXPECT_NE(
+        message_of(with_two(std::string("[[kernels]]\nalgorithm = \"ring\"\n") + none))
+            .find("kernels[0].ranks: write the numbers of ranks that the kernel is compiled for, such as [2, 4, 8]"),
+        std::string::npos);
+  for (const char* wrong : {"[0]", "[1048577]", "[\"2\"]", "[2, -1]"})
+    EXPECT_EQ(message_of(with_two(std::string("[[kernels]]\nalgorithm = \"ring\"\nranks = ") + wrong)),
+              "my.toml:7: kernels[0].ranks: each is a whole number from 1 to 1048576");
+  const auto of_way = [](const std::string& way) {
+    return message_of(with_two("[[implementations]]\nname = \"a\"\nways = [{ " + way + " }]"));
+  };
+  EXPECT_EQ(of_way(""), "my.toml:7: implementations[0].ways[0].algorithm: it has none; write algorithm = \"ring\"");
+  EXPECT_EQ(of_way("algorithm = \"ring\", costs = \"x\""),
+            "my.toml:7: implementations[0].ways[0].costs: there are no costs 'x' here; there are: costs");
+  EXPECT_EQ(of_way("algorithm = \"ring\", parts = 0"),
+            "my.toml:7: implementations[0].ways[0].parts: 0 is too few; 1 is the least");
+  EXPECT_EQ(of_way("algorithm = \"ring\", parts = 65"),
+            "my.toml:7: implementations[0].ways[0].parts: 65 is not 0 to 64");
+  EXPECT_NE(of_way("algorithm = \"ring\", above = \"many\"").find("implementations[0].ways[0].above: 'many'"),
+            std::string::npos);
+  EXPECT_EQ(message_of(with_two("[[implementations]]\nname = \"a\"")),
+            "my.toml:5: implementations[0].ways: it has none; write ways = [{ algorithm = \"ring\" }]");
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ void expect_same(const Fabric& a, const Fabric& b) {
   EXPECT_TRUE(all(a.memories, memory) == all(b.memories, memory));
   EXPECT_TRUE(all(a.costs, costs) == all(b.costs, costs));
   EXPECT_TRUE(queue(a.queue) == queue(b.queue));
+  EXPECT_TRUE(a.kernels == b.kernels);
+  EXPECT_TRUE(a.implementations == b.implementations);
   EXPECT_EQ(a.generator, b.generator);
   EXPECT_EQ(a.grid, b.grid);
   EXPECT_EQ(a.next_link == nullptr, b.next_link == nullptr);
@@ -169,6 +171,32 @@ latency = "5us"
   EXPECT_TRUE(fabric->next_link);
 }
 
+TEST(FabricFile, SaysWhatSoftwareRunsThere) {
+  const Result<Fabric> fabric = read(R"(
+generator = "switch:8"
+[[costs]]
+name = "fast"
+[[kernels]]
+algorithm = "two_shot"
+ranks = [2, 4, 8]
+[[implementations]]
+name = "theirs"
+ways = [{ algorithm = "ring", parts = 8, above = "64M", costs = "Fast" }, { algorithm = "one_shot", by_name = true }]
+[[implementations]]
+name = "ours"
+collective = "all_gather"
+ways = [{ algorithm = "direct", copies = 2, part_copies = 1 }]
+)");
+  ASSERT_TRUE(fabric.ok()) << fabric.status().to_string();
+  EXPECT_EQ(fabric->kernels, (std::vector<Kernel>{{.algorithm = "two_shot", .ranks = {2, 4, 8}}}));
+  const std::vector<Implementation> implementations = {
+      {.name = "theirs",
+       .ways = {{.algorithm = "ring", .costs = "Fast", .parts = 8, .above = 64U << 20U},
+                {.algorithm = "one_shot", .by_name = true}}},
+      {.name = "ours", .collective = "all_gather", .ways = {{.algorithm = "direct", .copies = 2, .part_copies = 1}}}};
+  EXPECT_EQ(fabric->implementations, implementations);
+}
+
 TEST(FabricFile, TakesSizesAndParametersFromWhoAsks) {
   constexpr std::string_view kParameters = R"(
 generator = "switch:8"
@@ -271,7 +299,7 @@ TEST(FabricFile, TheExamplesOfItsSpecificationAreRight) {
     const Result<Fabric> fabric = read(text.substr(begin, text.find("```", begin) - begin));
     EXPECT_TRUE(fabric.ok()) << fabric.status().to_string();
   }
-  EXPECT_EQ(examples, 2);
+  EXPECT_EQ(examples, 3);
 }
 
 TEST(LoadFabric, ShippedOnesSayWhatTheyAre) {

@@ -31,6 +31,24 @@ TEST(Transfers, LoadsComeNoFasterThanTheirRate) {
   EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000}).rank_times[1], 20 + 10 + 1000);
 }
 
+// Each of 4 ranks loads 1000 B from 3 others, at 0.5 B/ns from each; together, where the kernel is not compiled for 4.
+TEST(Transfers, AKernelThatIsNotCompiledForSoManyRanksLoadsAtOneRate) {
+  fabric::Fabric fabric = wires(4, 10, 1);
+  fabric.costs[0].read_rate = 0.5;
+  const Schedule schedule = schedule_of(Collective::all_reduce, "one_shot", 4);
+  const auto time = [&] { return run(schedule, fabric, {.count = 1000, .staged = false}).time; };
+  const double compiled = time();
+  fabric.kernels = {{.algorithm = "two_shot", .ranks = {2}}, {.algorithm = "One_Shot", .ranks = {2, 8}}};
+  EXPECT_DOUBLE_EQ(time(), compiled + 2 * 2000);
+  fabric.kernels[1].ranks.push_back(4);
+  EXPECT_DOUBLE_EQ(time(), compiled);
+  // Without a rate there is none to share.
+  fabric.costs[0].read_rate = 0;
+  const double free = time();
+  fabric.kernels[1].ranks = {2};
+  EXPECT_DOUBLE_EQ(time(), free);
+}
+
 TEST(Transfers, LoadsThatASwitchFoldsHaveARateToo) {
   const Schedule schedule = schedule_of(Collective::all_reduce, "multicast_one_shot", 4);
   fabric::Fabric fabric = star(4, 10, 1);

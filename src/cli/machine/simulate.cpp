@@ -54,7 +54,6 @@ constexpr std::uint32_t kMostWeight = 1'000'000;
 
 struct SimulateArguments : CellOptions {
   std::vector<std::string> fabrics;
-  simulate::OwnCopies copies;
   bool no_correction = false;
   std::size_t links = 0;
   bool why = false;
@@ -82,9 +81,8 @@ std::string reasons_for(const std::vector<Simulated>& all) {
       if (other.answer.time < fastest->answer.time) fastest = &other;
     }
     if (fastest == &one) continue;
-    text += fmt::format(
-        "{}, {}: {}\n", name_of(one.cell.schedule.collective), to_text(Bytes(one.cell.bytes)),
-        simulate::why_faster({fastest->cell.schedule.name, fastest->answer}, {one.cell.schedule.name, one.answer}));
+    text += fmt::format("{}, {}: {}\n", name_of(one.cell.schedule.collective), to_text(Bytes(one.cell.bytes)),
+                        simulate::why_faster({fastest->cell.name(), fastest->answer}, {one.cell.name(), one.answer}));
   }
   return text.empty() ? "there is nothing to compare: name several algorithms\n" : text;
 }
@@ -105,6 +103,11 @@ Status check(const SimulateArguments& options) {
     return wrong_argument(
         "--copies and --part-copies are not in --transcript and --timeline, which are of the operation; leave them "
         "out");
+  if (!options.implementations.empty() && (!options.files.empty() || options.parts > 1 || options.by_name ||
+                                           options.adds_copies() || options.transcript || !options.timeline.empty()))
+    return wrong_argument(
+        "--implementation: the fabric's file says how it is done; leave out --file, --parts, --by-name, --copies, "
+        "--part-copies, --transcript and --timeline");
   const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
   if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
     return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};
@@ -149,7 +152,7 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
     return {Code::invalid_argument, fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
                                                 options.transcript ? "--transcript" : "--timeline", cells->size())};
   for (const SimulatedCell& cell : *cells) {
-    Result<Simulated> one = simulate_cell(options, asked, cell, fabric, recorder, options.copies, corrections);
+    Result<Simulated> one = simulate_cell(options, asked, cell, fabric, recorder, corrections);
     if (!one.ok()) {
       failed.push_back(one.status());
       continue;
@@ -157,7 +160,15 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
     // There may be many rows, and each would keep all its links.
     if (options.links == 0) one->answer.links = {};
     one->answer.rank_times = {};
-    all.push_back(*std::move(one));
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Simulated& other) {
+      return !cell.implementation.empty() && other.fabric == asked &&
+             other.cell.implementation == cell.implementation && other.cell.bytes == cell.bytes;
+    });
+    if (same == all.end()) {
+      all.push_back(*std::move(one));
+    } else if (one->time() < same->time()) {
+      *same = *std::move(one);  // it takes the fastest of its ways
+    }
   }
   return {};
 }
@@ -167,7 +178,7 @@ std::string figure_of(const std::vector<Simulated>& all) {
   for (const Simulated& one : all) {
     times.push_back({.fabric = one.fabric,
                      .collective = std::string(name_of(one.cell.schedule.collective)),
-                     .algorithm = one.cell.schedule.name,
+                     .algorithm = one.cell.name(),
                      .bytes = one.cell.bytes,
                      .microseconds = one.time() / 1e3});
     if (one.correction)
@@ -182,9 +193,10 @@ Result<Exit> run_against(const SimulateArguments& options, const Context& contex
   const CellOptions usual;
   const bool says_more = options.why || options.transcript || options.links > 0 || !options.timeline.empty() ||
                          options.adds_copies() || options.by_name || options.no_correction || !options.files.empty() ||
-                         !options.choice.algorithm.empty() || !options.choice.collective.empty() || options.ranks ||
-                         options.parts > 1 || !options.weights.empty() || options.bytes != usual.bytes ||
-                         options.type != usual.type || names_a_case(options.filter) || !options.workload.empty();
+                         !options.implementations.empty() || !options.choice.algorithm.empty() ||
+                         !options.choice.collective.empty() || options.ranks || options.parts > 1 ||
+                         !options.weights.empty() || options.bytes != usual.bytes || options.type != usual.type ||
+                         names_a_case(options.filter) || !options.workload.empty();
   if (says_more)
     return wrong_argument(
         "--against: the file says what is simulated and how; only --leave-out, --uncertainty, --figure and options of "
@@ -219,11 +231,12 @@ Result<Exit> run_against(const SimulateArguments& options, const Context& contex
 // Of a workload, whose entries have sizes and types of their own.
 Status check_for_workload(const SimulateArguments& options) {
   const CellOptions usual;
-  const bool says_more =
-      options.why || options.transcript || options.links > 0 || !options.timeline.empty() || !options.figure.empty() ||
-      options.adds_copies() || options.by_name || !options.files.empty() || !options.choice.algorithm.empty() ||
-      !options.choice.collective.empty() || options.ranks || options.parts > 1 || !options.weights.empty() ||
-      options.bytes != usual.bytes || options.type != usual.type || names_a_case(options.filter);
+  const bool says_more = options.why || options.transcript || options.links > 0 || !options.timeline.empty() ||
+                         !options.figure.empty() || options.adds_copies() || options.by_name ||
+                         !options.files.empty() || !options.implementations.empty() ||
+                         !options.choice.algorithm.empty() || !options.choice.collective.empty() || options.ranks ||
+                         options.parts > 1 || !options.weights.empty() || options.bytes != usual.bytes ||
+                         options.type != usual.type || names_a_case(options.filter);
   if (says_more)
     return wrong_argument(
         "--workload: the file says what is called; only --fabric, --no-correction and options of output stand beside "
@@ -389,6 +402,12 @@ void add_what(CLI::App& app, SimulateArguments& options) {
       ->type_name("PATH")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--implementation", options.implementations,
+                 "Instead of algorithms, or with --algorithm beside them: what people run there, such as nccl, by a "
+                 "name that the fabric's file has, or all; may be repeated. It takes the fastest of its ways")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--workload", options.workload,
                  "Instead: the calls of a program, each by its fastest algorithm, and what it computes in between "
                  "(docs/formats/workload.md)")
@@ -453,6 +472,7 @@ Command simulate_command() {
           "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
           "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
           "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
+          "tutti simulate --fabric h100_node:4 --collective all_reduce --bytes 512K:64M:x4 --implementation all\n"
           "tutti simulate --against data/references/vllm_all_reduce.toml\n"
           "tutti simulate --fabric torus_2d:2x3 --fabric ring_1d:6 --collective all_reduce --algorithm ring --figure "
           "times.svg\n"

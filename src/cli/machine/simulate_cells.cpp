@@ -2,6 +2,7 @@
 #include "cli/machine/simulate_cells.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -15,9 +16,9 @@
 #include "data/message_size.hpp"
 #include "data/no_element.hpp"
 #include "data/type.hpp"
+#include "fabric/costs.hpp"
 #include "schedule/prove/definition.hpp"
 #include "schedule/prove/side_by_side.hpp"
-#include "simulate/copies.hpp"
 
 namespace tutti::cli {
 
@@ -91,9 +92,19 @@ Cases first_case(const Algorithm& algorithm, const CellOptions& options, const f
 // What is simulated with every size.
 struct Source {
   Schedule schedule;
-  std::string algorithm;  // without its parameters; of a file none
+  fabric::Way way;
   bool staged = false;
+  std::string implementation = {};
 };
+
+// As the options say.
+fabric::Way way_of(const CellOptions& options, std::string algorithm) {
+  return {.algorithm = std::move(algorithm),
+          .parts = options.parts,
+          .copies = options.copies.whole,
+          .part_copies = options.copies.parts,
+          .by_name = options.by_name};
+}
 
 // Whether others read copies of what is exposed, as where nothing is stored in their memory.
 bool is_staged(const Schedule& schedule) {
@@ -131,7 +142,7 @@ Result<std::vector<Source>> sources_of_files(const CellOptions& options, const f
                     fmt::format("--weights: the blocks of {} do not differ in size", name_of(schedule.collective)));
     const bool staged = is_staged(schedule);
     // A file's own name says nothing of what it does.
-    sources.push_back({side_by_side(schedule, options.parts), "", staged});
+    sources.push_back({side_by_side(schedule, options.parts), way_of(options, ""), staged});
   }
   return sources;
 }
@@ -169,10 +180,71 @@ Result<std::vector<Source>> sources_of_algorithms(const CellOptions& options, co
       continue;
     }
     sources.push_back({side_by_side(algorithm->make(cases.requests.front()), options.parts),
-                       std::string(algorithm->name), algorithm->channel == Channel::staged && !options.by_name});
+                       way_of(options, std::string(algorithm->name)),
+                       algorithm->channel == Channel::staged && !options.by_name});
   }
   if (!sources.empty()) without_grid.tell(skipped);
   return sources;
+}
+
+// The implementations that are asked for; those of other collectives are not meant by `all`.
+Result<std::vector<const fabric::Implementation*>> chosen_implementations(const CellOptions& options,
+                                                                          const fabric::Fabric& fabric) {
+  std::vector<const fabric::Implementation*> chosen;
+  for (const std::string& asked : options.implementations) {
+    const bool is_all = same_name(asked, "all");
+    const std::size_t before = chosen.size();
+    std::string names;
+    for (const fabric::Implementation& each : fabric.implementations) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
+      const bool is_of_it = options.choice.collective.empty() || same_name(each.collective, options.choice.collective);
+      if (is_all ? is_of_it : same_name(each.name, asked)) chosen.push_back(&each);
+      if (!is_all && same_name(each.name, asked) && !is_of_it)
+        return wrong_argument(
+            fmt::format("--implementation: {} does {}, not {}", each.name, each.collective, options.choice.collective));
+    }
+    if (chosen.size() > before) continue;
+    return wrong_argument(names.empty() ? fmt::format("--implementation: the file of {} names none", fabric.name)
+                                        : fmt::format("--implementation: {} has no {}; it has {}", fabric.name,
+                                                      is_all ? options.choice.collective : in_quotes(asked), names));
+  }
+  return chosen;
+}
+
+// Each of their ways.
+Result<std::vector<Source>> sources_of_implementations(const CellOptions& options, const fabric::Fabric& fabric) {
+  const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
+  TUTTI_TRY_ASSIGN(const auto implementations, chosen_implementations(options, fabric));
+  std::vector<Source> sources;
+  for (const fabric::Implementation* each : implementations)
+    for (const fabric::Way& way : each->ways) {
+      const auto wrong = [&](const Status& status) {
+        return status.with_context(fmt::format("{}, implementation {}", fabric.name, each->name));
+      };
+      const std::optional<Collective> collective = find_collective(each->collective);
+      if (!collective) return wrong(wrong_argument(fmt::format("{} is no collective", in_quotes(each->collective))));
+      const Result<NamedAlgorithm> named =
+          find_by_full_name(*collective, way.algorithm, num_ranks, fabric.grid_of(num_ranks));
+      if (!named.ok()) return wrong(named.status());
+      const Algorithm& algorithm = *named->algorithm;
+      if (way.parts > 1 && algorithm.channel != Channel::message)
+        return wrong(wrong_argument(fmt::format("{} is not by messages, and has one part", algorithm.name)));
+      if (way.by_name && !algorithm.name_safe)
+        return wrong(wrong_argument(fmt::format("{} is not right by name", algorithm.name)));
+      sources.push_back({side_by_side(algorithm.make(named->request), way.parts), way,
+                         algorithm.channel == Channel::staged && !way.by_name, each->name});
+    }
+  return sources;
+}
+
+Result<std::vector<Source>> sources_of(const CellOptions& options, const fabric::Fabric& fabric,
+                                       std::set<std::string>& skipped, std::string& objection) {
+  if (!options.files.empty()) return sources_of_files(options, fabric);
+  TUTTI_TRY_ASSIGN(std::vector<Source> sources, sources_of_implementations(options, fabric));
+  if (!sources.empty() && options.choice.algorithm.empty()) return sources;
+  TUTTI_TRY_ASSIGN(std::vector<Source> others, sources_of_algorithms(options, fabric, skipped, objection));
+  std::move(sources.begin(), sources.end(), std::back_inserter(others));
+  return others;
 }
 
 }  // namespace
@@ -186,13 +258,12 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
     return Status(Code::invalid_argument, fmt::format("--type: {} is not a type; the types are: {}",
                                                       in_quotes(options.type), all_type_names()));
   std::string objection;
-  TUTTI_TRY_ASSIGN(const std::vector<Source> sources, options.files.empty()
-                                                          ? sources_of_algorithms(options, fabric, skipped, objection)
-                                                          : sources_of_files(options, fabric));
+  TUTTI_TRY_ASSIGN(const std::vector<Source> sources, sources_of(options, fabric, skipped, objection));
   std::vector<SimulatedCell> cells;
   for (const Source& source : sources) {
     const Schedule& schedule = source.schedule;
     for (const Bytes size : *sizes) {
+      if (source.way.above > 0 && size.value() <= source.way.above) continue;
       // A barrier carries nothing, whatever the size.
       const bool is_barrier = schedule.collective == Collective::barrier;
       if (!options.weights.empty() && has_no_weight(schedule, options.weights))
@@ -200,7 +271,8 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
                       fmt::format("--weights: {} has {} blocks, and the first {} are 0", name_of(schedule.collective),
                                   num_size_classes(schedule), num_size_classes(schedule)));
       SimulatedCell cell = cell_of(schedule, is_barrier ? 0 : size.value(), *type, options.weights);
-      cell.algorithm = source.algorithm;
+      cell.implementation = source.implementation;
+      cell.way = source.way;
       cell.staged = source.staged;
       if (!is_barrier && cell.moved == 0) {
         objection = holds_no_element(size.value(), *type, num_blocks(schedule.collective, schedule.num_ranks));
@@ -224,31 +296,36 @@ Result<std::vector<SimulatedCell>> cell_by_name(const CellOptions& options, cons
   if (const std::string objection = objection_to(*named.algorithm, named.request); !objection.empty())
     return wrong_argument(objection);
   SimulatedCell cell = cell_of(named.algorithm->make(named.request), entry.bytes, entry.type, {});
-  cell.algorithm = named.algorithm->name;
+  cell.way = way_of(options, std::string(named.algorithm->name));
   cell.staged = named.algorithm->channel == Channel::staged && !options.by_name;
   return std::vector{std::move(cell)};
 }
 
 Result<Simulated> simulate_cell(const CellOptions& options, const std::string& asked, const SimulatedCell& cell,
                                 const fabric::Fabric& fabric, simulate::Recorder* recorder,
-                                const simulate::OwnCopies& copies,
                                 const std::optional<simulate::Corrections>& corrections) {
+  const fabric::Way& way = cell.way;
+  std::optional<fabric::Fabric> changed;
+  if (!way.costs.empty()) TUTTI_TRY(fabric::choose_costs(way.costs, changed.emplace(fabric)));
+  const simulate::OwnCopies copies = {.whole = way.copies, .parts = way.part_copies};
   TUTTI_TRY_ASSIGN(simulate::Answer answer,
-                   simulate::simulate_with_copies(cell.schedule, fabric,
+                   simulate::simulate_with_copies(cell.schedule, changed ? *changed : fabric,
                                                   {.count = cell.count,
                                                    .counts = cell.counts,
                                                    .element_size = size_of(*type_from_name(options.type)),
                                                    .staged = cell.staged,
                                                    .recorder = recorder},
                                                   copies));
+  if (!way.costs.empty()) answer.costs = way.costs;
   Simulated one{asked, cell, std::move(answer), {}};
-  if (corrections)
+  // What is published is of the costs that schedules of such channels have.
+  if (corrections && way.costs.empty())
     one.correction = corrections->find({.fabric = asked,
                                         .collective = cell.schedule.collective,
-                                        .algorithm = cell.algorithm,
-                                        .parts = options.parts,
+                                        .algorithm = way.algorithm,
+                                        .parts = way.parts,
                                         .copies = copies,
-                                        .by_name = options.by_name,
+                                        .by_name = way.by_name,
                                         .ranks = cell.schedule.num_ranks,
                                         .bytes = cell.bytes});
   return one;

@@ -22,11 +22,12 @@ namespace {
 constexpr int kTimeDigits = 6;
 constexpr int kShareDigits = 3;
 
-std::vector<Column> columns(bool has_fabrics, bool has_costs, bool has_intervals) {
+std::vector<Column> columns(bool has_fabrics, bool has_ways, bool has_costs, bool has_intervals) {
   constexpr std::size_t kHeading = 10;
   std::vector<Column> made{{.name = "fabric", .is_aside = !has_fabrics, .stands_once = true}};
   for (const char* name : {"collective", "algorithm", "ranks", "bytes"})
     made.push_back({.name = name, .digits = kTimeDigits, .stands_once = true});
+  made.push_back({.name = "way", .is_aside = !has_ways});
   made.push_back({.name = "costs", .is_aside = !has_costs});
   made.push_back({.name = "time_us", .digits = kTimeDigits});
   made.push_back({.name = "low_us", .is_aside = !has_intervals, .digits = kShareDigits});
@@ -66,9 +67,9 @@ std::string undecided(const std::vector<Simulated>& all) {
     std::vector<std::string> others;
     for (const Simulated* each : contest)
       if (each != fastest && each->correction && each->answer.time * each->correction->low <= high)
-        others.push_back(each->cell.schedule.name);
+        others.push_back(each->cell.name());
     text += fmt::format("{}: {} is expected to be the fastest{}{}\n", to_text(Bytes(std::get<2>(key))),
-                        fastest->cell.schedule.name, fastest->correction ? "" : ", of which nothing is published",
+                        fastest->cell.name(), fastest->correction ? "" : ", of which nothing is published",
                         others.empty() ? "" : fmt::format("; undecided between it and {}", fmt::join(others, ", ")));
   }
   if (!text.empty())
@@ -80,19 +81,22 @@ std::string undecided(const std::vector<Simulated>& all) {
 }
 
 Table table_of(const std::vector<Simulated>& all, bool has_fabrics) {
+  const bool has_ways =
+      std::any_of(all.begin(), all.end(), [](const Simulated& one) { return !one.cell.implementation.empty(); });
   const bool has_costs =
       std::any_of(all.begin(), all.end(), [](const Simulated& one) { return !one.answer.costs.empty(); });
   const bool has_intervals =
       std::any_of(all.begin(), all.end(), [](const Simulated& one) { return one.correction.has_value(); });
-  Table table(columns(has_fabrics, has_costs, has_intervals));
+  Table table(columns(has_fabrics, has_ways, has_costs, has_intervals));
   for (const Simulated& one : all) {
     const simulate::Answer& answer = one.answer;
     const Schedule& schedule = one.cell.schedule;
     const bool has_rate = answer.time > 0 && schedule.collective != Collective::barrier;
     const auto factor =
         harness::bus_factor(harness::traffic_of(schedule.collective), static_cast<int>(schedule.num_ranks));
-    std::vector<tutti::Cell> row{one.fabric, std::string(name_of(schedule.collective)), schedule.name,
+    std::vector<tutti::Cell> row{one.fabric, std::string(name_of(schedule.collective)), one.cell.name(),
                                  std::int64_t{schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
+                                 one.cell.implementation.empty() ? tutti::Cell() : tutti::Cell(schedule.name),
                                  answer.costs.empty() ? tutti::Cell() : tutti::Cell(answer.costs), one.time() / 1e3,
                                  bound_of(one, &simulate::Correction::low), bound_of(one, &simulate::Correction::high),
                                  answer.time / 1e3, filled(has_rate, one.cell.moved / one.time()),
@@ -131,7 +135,7 @@ Table links_of(const std::vector<Simulated>& all, const fabric::Fabric& fabric, 
       const simulate::LinkUse& use = uses[order[i]];
       if (use.bytes == 0) break;
       const fabric::Link& link = fabric.links[order[i]];
-      table.add_row({std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
+      table.add_row({std::string(name_of(one.cell.schedule.collective)), one.cell.name(),
                      static_cast<std::int64_t>(one.cell.bytes), static_cast<std::int64_t>(order[i]),
                      fabric.nodes[link.from].name, fabric.nodes[link.to].name,
                      static_cast<std::int64_t>(std::llround(use.bytes)), use.busy / 1e3,

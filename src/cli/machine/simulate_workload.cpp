@@ -73,7 +73,7 @@ class Fastest {
     std::optional<Simulated> fastest;
     Status objection;
     for (const SimulatedCell& cell : *cells) {
-      Result<Simulated> one = simulate_cell(options, asked_, cell, fabric_, nullptr, {}, corrections_);
+      Result<Simulated> one = simulate_cell(options, asked_, cell, fabric_, nullptr, corrections_);
       // What the fabric cannot do is left out; anything else is wrong.
       if (!one.ok() && one.status().code() != Code::unsupported) return one.status().with_context(entry.place);
       if (!one.ok()) {

@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::uint32_t kVersion = 1;
 
-constexpr auto kKeys =
-    std::to_array<std::string_view>({"version", "about", "profile", "generator", "parameters", "link", "nodes", "links",
-                                     "grid", "memory", "switch_cost", "ranks", "costs", "memories", "queue", "cores"});
+constexpr auto kKeys = std::to_array<std::string_view>(
+    {"version", "about", "profile", "generator", "parameters", "link", "nodes", "links", "grid", "memory",
+     "switch_cost", "ranks", "costs", "memories", "kernels", "implementations", "queue", "cores"});
 
 // A value of [parameters], as it stands behind = on the command line.
 Result<std::string> parameter_text(const document::Section& parameters, const std::string& key,
@@ -133,6 +133,8 @@ Result<Fabric> read(const document::Section& document, std::string_view file, co
   }
   TUTTI_TRY(document.read("profile", fabric.profile));
   TUTTI_TRY(read_costs(document, fabric));
+  TUTTI_TRY(read_kernels(document, fabric));
+  TUTTI_TRY(read_implementations(document, fabric));
   TUTTI_TRY(read_ranks(document, fabric));
   TUTTI_TRY(read_grid(document, fabric));
   TUTTI_TRY(check_reach(document, fabric, places));

@@ -20,6 +20,10 @@ namespace tutti::fabric {
 
 // [[costs]], [[memories]] and [queue]. file_ranks.cpp.
 [[nodiscard]] Status read_costs(const document::Section& document, Fabric& fabric);
+// [[kernels]]. file_software.cpp.
+[[nodiscard]] Status read_kernels(const document::Section& document, Fabric& fabric);
+// [[implementations]], whose costs are there already.
+[[nodiscard]] Status read_implementations(const document::Section& document, Fabric& fabric);
 // [[ranks]] in place of those that are there, [[cores]], `memory` and `switch_cost`.
 [[nodiscard]] Status read_ranks(const document::Section& document, Fabric& fabric);
 // `grid` of the ranks, which are there already.

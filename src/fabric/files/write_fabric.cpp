@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/toml/quoted.hpp"
+#include "base/units.hpp"
 #include "fabric/files/fabric_file.hpp"
 #include "fabric/files/fields.hpp"
 #include "fabric/generators/generate.hpp"
@@ -98,6 +99,24 @@ bool same_cores(const Fabric& fabric) {
                      [&](const Core& core) { return core.switch_cost == fabric.cores.front().switch_cost; });
 }
 
+std::string way_text(const Way& way) {
+  std::string text = fmt::format("  {{ algorithm = {}", quoted(way.algorithm));
+  if (!way.costs.empty()) text += fmt::format(", costs = {}", quoted(way.costs));
+  if (way.parts != 1) text += fmt::format(", parts = {}", way.parts);
+  if (way.copies != 0) text += fmt::format(", copies = {}", way.copies);
+  if (way.part_copies != 0) text += fmt::format(", part_copies = {}", way.part_copies);
+  if (way.by_name) text += ", by_name = true";
+  if (way.above != 0) text += fmt::format(", above = {}", quoted(to_text(Bytes(way.above))));
+  return text + " },\n";
+}
+
+std::string implementation_text(const Implementation& implementation) {
+  std::string text = fmt::format("\n[[implementations]]\nname = {}\ncollective = {}\nways = [\n",
+                                 quoted(implementation.name), quoted(implementation.collective));
+  for (const Way& way : implementation.ways) text += way_text(way);
+  return text + "]\n";
+}
+
 }  // namespace
 
 std::string write_fabric(const Fabric& fabric) {
@@ -119,6 +138,10 @@ std::string write_fabric(const Fabric& fabric) {
   if (memories != named("memories", kMemoryFields, before.memories)) text += memories;
   if (const std::string queue = lines_of(kQueueFields, fabric.queue); !queue.empty())
     text += fmt::format("\n[queue]\n{}", queue);
+  for (const Kernel& kernel : fabric.kernels)
+    text += fmt::format("\n[[kernels]]\nalgorithm = {}\nranks = [{}]\n", quoted(kernel.algorithm),
+                        fmt::join(kernel.ranks, ", "));
+  for (const Implementation& each : fabric.implementations) text += implementation_text(each);
   if (!same_cores(fabric))
     for (const Core& core : fabric.cores) text += fmt::format("\n[[cores]]\n{}", lines_of(kCoreFields, core));
 

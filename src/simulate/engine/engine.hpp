@@ -217,6 +217,8 @@ class Engine {
   void read(const Endpoint& end, LaneState& lane);
   void read_by_tree(LaneState& lane);
   void read(Transfer transfer, LaneState& lane, double asked);
+  // Of a load; 0 of a source that is no other rank's.
+  [[nodiscard]] double round_trip(const LaneState& lane, const Endpoint& end);
   void has_read(const Transfer& transfer, double time);
   // What a step that has begun to read stores elsewhere as it comes: that goes out once the first bytes of all that it
   // reads are there, and is there no sooner than the last of them, a way further.
@@ -267,6 +269,7 @@ class Engine {
   const Sizes& sizes_;
   const Symmetry* symmetry_;  // may be null
   Watch& watch_;
+  bool loads_share_;                 // read_rate is for all loads of a step together
   bool by_slots_;                    // long messages take several slots
   std::optional<bool> sends_empty_;  // messages of nothing are sent all the same; found when there is one
 

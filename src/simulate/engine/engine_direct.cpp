@@ -175,7 +175,9 @@ void Engine::read(const Endpoint& end, LaneState& lane) {
     if (passes_.carries(lane.rank)) return;  // the core is at it
     const double rate = costs_of(lane.rank).read_rate;
     const double asked = ways_.latency(lane.rank, end.rank);
-    const double paced = rate > 0 ? now_ + asked + ways_.latency(end.rank, lane.rank) + lane.length / rate : 0;
+    // Where loads share their rate, those that the step began before take their part of it.
+    const double bytes = loads_share_ ? (lane.reads + 1) * lane.length : lane.length;
+    const double paced = rate > 0 ? now_ + round_trip(lane, end) + bytes / rate : 0;
     read({.cargo = Cargo::read, .not_before = paced, .links = ways_.between(end.rank, lane.rank)}, lane, asked);
   } else if (end.place == Place::multicast && schedule_.num_ranks > 1) {
     read_by_tree(lane);
@@ -246,15 +248,19 @@ void Engine::stream(LaneState& lane) {
                         return end.place == Place::remote || end.place == Place::multicast;
                       });
   if (!lane.is_streaming) return;
-  double round_trip = 0;
+  double first = 0;  // bytes of all loads are there
   for (const Endpoint& end : lane.step->sources) {
     if (ends(1)) return;
-    const bool is_far = end.place == Place::remote && end.rank != lane.rank;
-    const std::uint32_t other = is_far ? end.rank : (lane.rank + 1) % schedule_.num_ranks;
-    if (is_far || end.place == Place::multicast)
-      round_trip = std::max(round_trip, ways_.latency(lane.rank, other) + ways_.latency(other, lane.rank));
+    first = std::max(first, round_trip(lane, end));
   }
-  begin_stores(lane, now_ + round_trip);
+  begin_stores(lane, now_ + first);
+}
+
+double Engine::round_trip(const LaneState& lane, const Endpoint& end) {
+  const bool is_far = end.place == Place::remote && end.rank != lane.rank;
+  if (!is_far && end.place != Place::multicast) return 0;
+  const std::uint32_t other = is_far ? end.rank : (lane.rank + 1) % schedule_.num_ranks;
+  return ways_.latency(lane.rank, other) + ways_.latency(other, lane.rank);
 }
 
 void Engine::begin_stores(LaneState& lane, double time) {

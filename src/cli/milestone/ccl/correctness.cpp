@@ -62,7 +62,7 @@ PartRow row_of_check(const CheckedFabric& checked, const fabric::Fabric& fabric,
                                                     : "not checked";
   return {std::string(checked.name),
           whole_cell(fabric.num_ranks()),
-          cell.algorithm,
+          cell.way.algorithm,
           whole_cell(cell.bytes / kElementBytes),
           whole_cell(cell.bytes),
           std::string(kThroughSimulator),
@@ -88,7 +88,7 @@ Result<std::vector<PartCase>> correctness_cases(const PartWorld& world) {
     const auto fabric = std::make_shared<const fabric::Fabric>(std::move(loaded));
     TUTTI_TRY_ASSIGN(std::vector<SimulatedCell> all, cells_on(checked, *fabric));
     std::map<std::string, std::vector<SimulatedCell>> by_algorithm;
-    for (SimulatedCell& cell : all) by_algorithm[cell.algorithm].push_back(std::move(cell));
+    for (SimulatedCell& cell : all) by_algorithm[cell.way.algorithm].push_back(std::move(cell));
     for (auto& [algorithm, of_it] : by_algorithm) {
       if (!is_checked(checked, algorithm, world.is_full)) continue;
       cases.push_back({.name = fmt::format("{}, {}", checked.name, algorithm),
