@@ -118,18 +118,6 @@ fabric::Costs list_costs_of(const Measurements& measured) {
   return costs;
 }
 
-// Of exchanges that the runtime does in its own way for small ones.
-fabric::Costs small_costs_of(const Measurements& measured) {
-  fabric::Costs costs;
-  costs.name = "small";
-  costs.channels = fabric::Channels::exchange;
-  costs.up_to = measured.small_end - 1;
-  costs.launch = rounded(std::max(0.0, measured.small.front().call - basis_of(measured).latency - 2 * kLeastTime));
-  for (std::size_t size = 0; size < measured.small.size() && size < measured.swaps.size(); ++size)
-    add_first_swap(measured.swaps[size], measured.small[size].call - measured.small.front().call, costs);
-  return costs;
-}
-
 fabric::Memory memory_of(const Measurements& measured) {
   fabric::Memory memory;
   for (const OwnRate& own : measured.own) {
@@ -141,6 +129,55 @@ fabric::Memory memory_of(const Measurements& measured) {
     add(memory.beside_bandwidths, own.working_set, std::min(kNoLimit, longer > 0 ? own_bytes / longer : kNoLimit));
   }
   return memory;
+}
+
+// Of those that store in each other's memory. A call has two latencies, that of its first posts and that of its last.
+// Inputs stay as they are, as in the measured calls: what a rank has read before is in its cache.
+fabric::Costs store_costs_of(const Measurements& measured) {
+  constexpr int kPostsOfFold = 3;
+  constexpr int kPostsOfStore = 2;
+  const ShotTimes& shortest = measured.shots.front();
+  fabric::Costs costs;
+  costs.name = "stores";
+  costs.channels = fabric::Channels::stores;
+  // Posts take some time at least: ranks that share a core take turns for them.
+  const double call = 2 * basis_of(measured).latency + rounded(std::max(0.0, measured.call)) + kLeastTime;
+  costs.launch = rounded(std::max(0.0, measured.call));
+  costs.post_overhead = rounded(
+      std::max(kLeastTime, std::min((shortest.fold - call) / kPostsOfFold, (shortest.store - call) / kPostsOfStore)));
+  const fabric::Curve beside = memory_of(measured).beside_bandwidths;
+  for (const ShotTimes& shot : measured.shots) {
+    const auto bytes = static_cast<double>(shot.bytes);
+    // What the memory has for own bytes is on top: of half of the input and of the output, or of all of the input.
+    const double rate = fabric::rate_at(beside, 2 * bytes);
+    const double rest = call - kLeastTime + (rate > 0 ? bytes / rate : 0);
+    const auto less_posts = [&](double time, int posts) {
+      return std::max(kLeastTime, time - rest - posts * costs.post_overhead);
+    };
+    // Of the fold each rank has one of two pieces.
+    add(costs.fold_forward_times, std::max<std::uint64_t>(1, shot.bytes / 2), less_posts(shot.fold, kPostsOfFold));
+    add(costs.send_times, shot.bytes, less_posts(shot.store, kPostsOfStore));
+  }
+  for (const fabric::CurvePoint& both : costs.fold_forward_times.points) {
+    const double stored = fabric::time_of(costs.send_times, static_cast<double>(both.bytes));
+    add(costs.receive_times, both.bytes, std::max(kLeastTime, both.value - stored));
+  }
+  const fabric::Costs messages = message_costs_of(measured);
+  costs.send_overhead = messages.send_overhead;
+  costs.receive_overhead = messages.receive_overhead;
+  return costs;
+}
+
+// Of exchanges that the runtime does in its own way for small ones.
+fabric::Costs small_costs_of(const Measurements& measured) {
+  fabric::Costs costs;
+  costs.name = "small";
+  costs.channels = fabric::Channels::exchange;
+  costs.up_to = measured.small_end - 1;
+  costs.launch = rounded(std::max(0.0, measured.small.front().call - basis_of(measured).latency - 2 * kLeastTime));
+  for (std::size_t size = 0; size < measured.small.size() && size < measured.swaps.size(); ++size)
+    add_first_swap(measured.swaps[size], measured.small[size].call - measured.small.front().call, costs);
+  return costs;
 }
 
 std::uint32_t cores_for(const Measurements& measured, std::uint32_t ranks) {
@@ -234,6 +271,7 @@ fabric::Fabric fabric_of(const Measurements& measured, std::uint32_t ranks) {
   made.costs = {message_costs_of(measured)};
   if (!measured.swaps.empty())
     made.costs.insert(made.costs.end(), {direct_costs_of(measured), list_costs_of(measured)});
+  if (!measured.shots.empty()) made.costs.push_back(store_costs_of(measured));
   if (!measured.small.empty()) made.costs.push_back(small_costs_of(measured));
   made.memories = {memory_of(measured)};
   made.queue.slots = measured.slots;
@@ -274,8 +312,15 @@ std::string origin_of(const fabric::Costs& costs, std::string_view name, std::st
   using fabric::Channels;
   if (name == "channels") return "";
   if (name == "up_to") return fmt::format("{}: longer exchanges are lists", mark);
-  if (name == "send_overhead" || name == "receive_overhead" || name == "forward_times" || name == "fold_forward_times")
-    return origin_of_messages(name, mark);
+  if (name == "send_overhead" || name == "receive_overhead") return origin_of_messages(name, mark);
+  if (costs.channels == Channels::stores) {
+    if (name == "launch") return origin_of_messages(name, mark);
+    if (name == "post_overhead")
+      return fmt::format("{}: a third of a call of 8 bytes in symmetric memory, or half of one that stores", mark);
+    if (name == "receive_times") return fmt::format("{}: what folding and storing takes longer than storing", mark);
+    return fmt::format("{}: what a longer call in symmetric memory takes longer", mark);
+  }
+  if (name == "forward_times" || name == "fold_forward_times") return origin_of_messages(name, mark);
   if (costs.channels != Channels::messages && name == "receive_times")
     return fmt::format("{}: what a longer swap that copies takes longer, less storing", mark);
   if (costs.channels == Channels::exchange || costs.channels == Channels::one_phase) {

@@ -39,12 +39,14 @@ constexpr std::uint64_t kLeastWorkingSet = 32 << 10;
 
 enum class Extent : std::uint8_t { all, ends };  // ends: copying hops of the shortest and the longest message
 // What the ranks measure, each number the same on both; rank 0 keeps the times.
-enum class Part : std::uint8_t { hops, none, steps, exchange, mark, swap, small };
+enum class Part : std::uint8_t { hops, none, steps, exchange, mark, swap, small, shot };
 constexpr std::uint32_t kFirstSwap = static_cast<std::uint32_t>(Part::steps) * 4 + 1;  // behind those by part and hop
+constexpr std::uint32_t kFirstShot = kFirstSwap + 2 * (kFurther.back() + 1);
 struct Cell {
   Part part = Part::hops;
   Hop hop = Hop::copy;
   Again again = Again::fold;
+  Shot shot = Shot::fold;
   std::uint32_t further = 0;
   std::uint64_t bytes = 0;                        // of the rank's input, as of its output
   auto operator<=>(const Cell&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
@@ -137,6 +139,12 @@ class PingPong {
     sizes.push_back(most_);
     return sizes;
   }
+  // Of calls in symmetric memory, which take no slots.
+  [[nodiscard]] std::vector<std::uint64_t> shot_sizes() const {
+    std::vector<std::uint64_t> all = sizes();
+    while (all.back() * 2 <= thoroughness_.most_working_set / 4) all.push_back(all.back() * 2);
+    return all;
+  }
   [[nodiscard]] std::vector<std::uint64_t> working_sets() const {
     std::vector<std::uint64_t> sets;
     if (extent_ == Extent::ends) return sets;
@@ -176,6 +184,7 @@ class PingPong {
         if (rank == 0) small_end_ = communicator->small_end();
         if (bytes < communicator->small_end()) goes_on = goes_on && time({.part = Part::small, .bytes = bytes});
       }
+      goes_on = goes_on && measure_shots(*communicator);
       for (const std::uint64_t set : working_sets())
         if (set / 2 >= most_) goes_on = goes_on && time({.part = Part::exchange, .bytes = set / 2});
       goes_on = goes_on && time(kAfter);
@@ -184,6 +193,22 @@ class PingPong {
       end_of_pass_.arrive_and_wait();
       is_enough = is_enough_;
     }
+  }
+
+  // In memory that is theirs only meanwhile: while there is any, other calls look whether they are in it.
+  bool measure_shots(Communicator& communicator) {
+    if (extent_ == Extent::ends) return true;
+    const std::vector<std::uint64_t> all_sizes = shot_sizes();
+    const std::uint64_t most = all_sizes.back();
+    const Result<void*> part = communicator.allocate(2 * most + kApart * sizeof(float));
+    if (!part.ok()) return note(part.status()) || give_up();
+    auto* const input = static_cast<float*>(*part);
+    float* const output = input + most / sizeof(float) + kApart;
+    bool goes_on = true;
+    for (const std::uint64_t bytes : all_sizes)
+      for (const Shot shot : {Shot::fold, Shot::store})
+        goes_on = goes_on && measure(communicator, {.part = Part::shot, .shot = shot, .bytes = bytes}, input, output);
+    return goes_on && (note(communicator.free(*part)) || give_up());
   }
 
   // Rank 0, behind whom the other waits.
@@ -201,12 +226,14 @@ class PingPong {
   [[nodiscard]] static Schedule schedule_of(const Cell& cell) {
     if (cell.part == Part::steps) return own_steps(kStepsOfCall);
     if (cell.part == Part::swap) return swap(cell.again, cell.further);
+    if (cell.part == Part::shot) return shot(cell.shot);
     return ping_pong(cell.hop, cell.part == Part::hops || cell.part == Part::mark ? kHopsOfCall : 0);
   }
   // A number of its own for each schedule, under which its plan is kept.
   [[nodiscard]] static std::uint32_t number_of(const Cell& cell) {
     const Part part = cell.part == Part::exchange ? Part::none : cell.part == Part::mark ? Part::hops : cell.part;
     if (part == Part::swap) return kFirstSwap + 2 * cell.further + static_cast<std::uint32_t>(cell.again);
+    if (part == Part::shot) return kFirstShot + static_cast<std::uint32_t>(cell.shot);
     return static_cast<std::uint32_t>(part) * 4 + static_cast<std::uint32_t>(cell.hop);
   }
 
@@ -218,16 +245,14 @@ class PingPong {
       const Status status = cell.part == Part::small
                                 ? communicator.all_reduce(input, output, asked.count, asked.type, asked.op)
                                 : communicator.run_by(schedule, number_of(cell), asked, WalkerChoice::automatic);
-      if (status.ok()) return true;
-      const std::scoped_lock lock(mutex_);
-      if (failed_.ok()) failed_ = status;
-      return false;
+      return note(status);
     };
     // About what it will take; both must come to the same.
     const bool has_hops = cell.part == Part::hops || cell.part == Part::mark;
     const double hops = has_hops                   ? kHopsOfCall + 1
                         : cell.part == Part::steps ? 4
                         : cell.part == Part::swap  ? 1 + cell.further
+                        : cell.part == Part::shot  ? 2
                                                    : 1;
     const double expected = hops * (250 + 0.15 * static_cast<double>(cell.bytes));
     // These fill the caches, slots included, with what they hold after many such calls.
@@ -253,6 +278,13 @@ class PingPong {
     return true;
   }
 
+  // Whether that went well.
+  bool note(const Status& status) {
+    if (status.ok()) return true;
+    const std::scoped_lock lock(mutex_);
+    if (failed_.ok()) failed_ = status;
+    return false;
+  }
   bool give_up() {
     starts_.give_up();
     return false;
@@ -331,6 +363,12 @@ void add_messages(const PingPong& ping_pong, Measurements& measured) {
         {bytes, call_of(Again::fold, 0), call_of(Again::fold, 1), each_of(Again::fold), each_of(Again::copy)});
     const double small = ping_pong.time_of({.part = Part::small, .bytes = bytes});
     if (small > 0) measured.small.push_back({bytes, small});
+  }
+  for (const std::uint64_t bytes : ping_pong.shot_sizes()) {
+    const auto shot_of = [&](Shot shot) {
+      return ping_pong.time_of({.part = Part::shot, .shot = shot, .bytes = bytes});
+    };
+    measured.shots.push_back({bytes, shot_of(Shot::fold), shot_of(Shot::store)});
   }
   measured.small_end = ping_pong.small_end();
   measured.step = ping_pong.time_of({.part = Part::steps, .bytes = kShortest}) / kStepsOfCall;

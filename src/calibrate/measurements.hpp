@@ -30,6 +30,13 @@ struct SwapTimes {
   double copy = 0;
 };
 
+// A call in symmetric memory (ping_pong.hpp): all of the input and of the output have so many bytes.
+struct ShotTimes {
+  std::uint64_t bytes = 0;
+  double fold = 0;
+  double store = 0;
+};
+
 // An all-reduce of two ranks in the runtime's own way for small ones.
 struct SmallTime {
   std::uint64_t bytes = 0;
@@ -68,6 +75,7 @@ struct Measurements {
   double core_switch = 0;        // from one process of a core to the next
   std::vector<HopTimes> hops;    // by rising size
   std::vector<SwapTimes> swaps;  // by rising size
+  std::vector<ShotTimes> shots;  // by rising size
   std::vector<SmallTime> small;  // by rising size; empty where the runtime has no such way
   std::uint64_t small_end = 0;   // bytes from which on it has none
   std::vector<OwnRate> own;      // by rising working set

@@ -33,6 +33,20 @@ Lane swaps(Builder& b, Again again, std::uint32_t further) {
   co_yield b.close();
 }
 
+Lane shots(Builder& b, Shot shot) {
+  const Slice half = b.input(b.rank());
+  co_yield b.open(b.output(0, 2));
+  if (shot == Shot::fold) {
+    co_yield b.expose(b.input(0, 2));
+    co_yield b.pull_reduce_all(1, half, b.output(b.rank()));
+    co_yield b.push_to_all_others(0, b.output(b.rank()), b.output(b.rank()));
+  } else {
+    co_yield b.push_to_all_others(0, b.input(0, 2), b.output(0, 2));
+  }
+  co_yield b.signal();
+  co_yield b.wait_for_all_others(shot == Shot::fold ? 2 : 1);
+}
+
 Lane copies(Builder& b, std::uint32_t steps) {
   for (std::uint32_t i = 0; i < steps; ++i) co_yield b.copy(b.input(), b.output());
 }
@@ -68,6 +82,13 @@ Schedule ping_pong(Hop hop, std::uint32_t hops) {
 Schedule swap(Again again, std::uint32_t further) {
   Schedule schedule = schedule_of(again == Again::fold ? "swap_fold" : "swap_copy");
   schedule.lane = [again, further](Builder& b, std::uint32_t) { return swaps(b, again, further); };
+  return schedule;
+}
+
+Schedule shot(Shot shot) {
+  Schedule schedule = schedule_of(shot == Shot::fold ? "shot_fold" : "shot_store");
+  schedule.spaces = spaces_of(Collective::all_reduce, 2, 2);
+  schedule.lane = [shot](Builder& b, std::uint32_t) { return shots(b, shot); };
   return schedule;
 }
 

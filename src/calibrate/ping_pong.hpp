@@ -30,6 +30,11 @@ inline constexpr std::array kHops = {Hop::copy, Hop::fold, Hop::forward, Hop::fo
 enum class Again : std::uint8_t { fold, copy };
 [[nodiscard]] Schedule swap(Again again, std::uint32_t further);
 
+// In symmetric memory: each rank folds its half of both inputs and stores it in both outputs, or stores its input in
+// the other's output. Then it tells the other.
+enum class Shot : std::uint8_t { fold, store };
+[[nodiscard]] Schedule shot(Shot shot);
+
 // `steps` steps of one rank that copy its input to its output.
 [[nodiscard]] Schedule own_steps(std::uint32_t steps);
 

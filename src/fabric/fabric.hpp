@@ -35,8 +35,9 @@ struct Link {
 
 // Of which schedules costs are: a kernel that loads and stores costs other things than one that sends messages. A
 // runtime may have shorter ways for direct schedules of one phase, in which each rank posts all before it does anything
-// else, and of these for exchanges, in which each rank exposes its input once and folds all of them.
-enum class Channels : std::uint8_t { all, messages, direct, one_phase, exchange };
+// else, and of these for exchanges, in which each rank exposes its input once and folds all of them. Direct schedules
+// that store in other ranks' memory may cost other things than those that only load.
+enum class Channels : std::uint8_t { all, messages, direct, one_phase, exchange, stores };
 
 // What a rank's core is busy with when it communicates.
 struct Costs {

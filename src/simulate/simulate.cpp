@@ -63,19 +63,32 @@ fabric::Channels channels_of(const Schedule& schedule) {
   return channels;
 }
 
+// Whether some rank opens its memory for others to store in.
+bool stores(const Schedule& schedule) {
+  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank)
+    for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
+      Walk walk = schedule.walk(rank, lane);
+      while (const Step* step = walk.next())
+        if (step->kind == StepKind::open) return true;
+    }
+  return false;
+}
+
 // The kinds that a direct schedule is of, the narrowest first, if the fabric has costs of these.
 std::vector<fabric::Channels> kinds_of(const Schedule& schedule, const fabric::Fabric& fabric) {
-  const bool has_narrow = std::any_of(fabric.costs.begin(), fabric.costs.end(), [](const fabric::Costs& costs) {
-    return costs.channels == fabric::Channels::one_phase || costs.channels == fabric::Channels::exchange;
-  });
-  std::vector<fabric::Channels> kinds = {fabric::Channels::direct};
-  if (!has_narrow) return kinds;
+  using fabric::Channels;
+  const auto has = [&](Channels kind) {
+    return std::any_of(fabric.costs.begin(), fabric.costs.end(),
+                       [&](const fabric::Costs& costs) { return costs.channels == kind; });
+  };
+  std::vector<Channels> kinds = {Channels::direct};
+  if (has(Channels::stores) && stores(schedule)) return {Channels::stores, Channels::direct};
+  if (!has(Channels::one_phase) && !has(Channels::exchange)) return kinds;
   bool is_one_phase = true;
   for (std::uint32_t rank = 0; is_one_phase && rank < schedule.num_ranks; ++rank)
     is_one_phase = posts_first(collect(schedule, rank, Fusion::none));
-  if (is_one_phase) kinds.insert(kinds.begin(), fabric::Channels::one_phase);
-  if (is_exchange(schedule, collect(schedule, 0, Fusion::none)))
-    kinds.insert(kinds.begin(), fabric::Channels::exchange);
+  if (is_one_phase) kinds.insert(kinds.begin(), Channels::one_phase);
+  if (is_exchange(schedule, collect(schedule, 0, Fusion::none))) kinds.insert(kinds.begin(), Channels::exchange);
   return kinds;
 }
 

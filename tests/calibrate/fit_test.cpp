@@ -29,6 +29,7 @@ Measurements some_measurements() {
   made.hops = {{8, 240, 250, 300, 230}, {256, 350, 370, 310, 320}, {4096, 1200, 1400, 1300, 2200}};
   // A second swap is dearer than a list of one; small all-reduces are done in a way of their own.
   made.swaps = {{8, 230, 560, 270, 260}, {256, 330, 800, 390, 340}, {4096, 1100, 2500, 1250, 1200}};
+  made.shots = {{8, 600, 540}, {256, 650, 560}, {4096, 1100, 800}, {1 << 20, 60000, 40000}};
   made.small = {{8, 200}, {256, 280}};
   made.small_end = 4096;
   made.own = {{32 << 10, 200, 0}, {256 << 10, 100, 1200}, {1 << 20, 50, 1500}};
@@ -80,10 +81,31 @@ TEST(Fit, SoDoItsSwaps) {
   EXPECT_NEAR(simulated(fabric, swap(Again::fold, 1), 8), measured.swaps[0].twice, 1);
 }
 
+// The working set counts only once: 1 MiB of own bytes cost what the memory has for them, and the curves have the rest.
+TEST(Fit, SoDoCallsInSymmetricMemory) {
+  const Measurements measured = some_measurements();
+  const fabric::Fabric fabric = fabric_of(measured, 2);
+  const auto by_name = [&](Shot of, std::uint64_t bytes) {
+    const Result<simulate::Answer> answer =
+        simulate::simulate(shot(of), fabric, {.count = bytes, .staged = false, .check = false});
+    EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+    EXPECT_EQ(answer->costs, "stores");
+    return answer.ok() ? answer->time : 0;
+  };
+  for (const ShotTimes& measured_shot : measured.shots) {
+    SCOPED_TRACE(measured_shot.bytes);
+    EXPECT_NEAR(by_name(Shot::fold, measured_shot.bytes), measured_shot.fold, measured_shot.fold * 1e-3);
+    EXPECT_NEAR(by_name(Shot::store, measured_shot.bytes), measured_shot.store, measured_shot.store * 1e-3);
+  }
+  Measurements without = measured;
+  without.shots.clear();
+  EXPECT_EQ(fabric_of(without, 2).costs.size(), 4U);
+}
+
 // A direct schedule may send messages besides, as hierarchical does between groups.
 TEST(Fit, MessagesCostTheSameInDirectSchedules) {
   const fabric::Fabric fabric = fabric_of(some_measurements(), 2);
-  ASSERT_EQ(fabric.costs.size(), 4U);
+  ASSERT_EQ(fabric.costs.size(), 5U);
   EXPECT_GT(fabric.costs[0].send_overhead, 0);
   for (const std::size_t direct : {1U, 2U}) {
     EXPECT_EQ(fabric.costs[direct].send_overhead, fabric.costs[0].send_overhead);

@@ -32,6 +32,8 @@ TEST(Measure, GivesNumbersThatMakeAFabric) {
     for (const double time : {hop.copy, hop.fold, hop.forward, hop.fold_forward}) EXPECT_TRUE(std::isfinite(time));
   ASSERT_EQ(measured->swaps.size(), measured->hops.size());
   EXPECT_GT(measured->swaps.front().once, 0);
+  ASSERT_GE(measured->shots.size(), measured->hops.size());
+  for (const ShotTimes& shot : measured->shots) EXPECT_GT(std::min(shot.fold, shot.store), 0) << shot.bytes;
   // Every shipped profile takes small all-reduces in a way of its own, up to some size.
   ASSERT_GT(measured->small_end, 0U);
   ASSERT_FALSE(measured->small.empty());
@@ -48,7 +50,7 @@ TEST(Measure, GivesNumbersThatMakeAFabric) {
   EXPECT_GT(exchange, 0);
   const Result<fabric::Fabric> read = fabric::read_fabric(file_of(*measured, 2), "machine.toml", {});
   ASSERT_TRUE(read.ok()) << read.status().to_string();
-  ASSERT_EQ(read->costs.size(), 4U);
+  ASSERT_EQ(read->costs.size(), 5U);
   EXPECT_EQ(read->costs.back().channels, fabric::Channels::exchange);
   EXPECT_EQ(read->costs.back().up_to, measured->small_end - 1);
 }

@@ -53,6 +53,7 @@ TEST(Simulate, CostsAreOfTheNarrowestKindOfTheSchedule) {
   fabric.costs = {{.channels = Channels::messages, .name = "messages"},
                   {.channels = Channels::direct, .name = "direct"},
                   {.channels = Channels::one_phase, .name = "list"},
+                  {.channels = Channels::stores, .name = "stores"},
                   {.channels = Channels::exchange, .up_to = 64, .name = "small"}};
   const auto costs = [&](const Schedule& schedule, std::uint64_t count) {
     return run(schedule, fabric, {.count = count}).costs;
@@ -61,6 +62,8 @@ TEST(Simulate, CostsAreOfTheNarrowestKindOfTheSchedule) {
   EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "one_shot", 4), 65), "list");
   EXPECT_EQ(costs(schedule_of(Collective::all_gather, "direct", 4), 8), "list");
   EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "two_shot_pull", 4), 8), "direct");
+  EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "two_shot", 4), 8), "stores");
+  EXPECT_EQ(costs(schedule_of(Collective::broadcast, "push_pull", 4), 8), "stores") << "rank 1 opens, not rank 0";
   EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "ring", 4), 8), "") << "those of the ranks";
   // Rank 0 posts first, and the others do not.
   Schedule chain = schedule_of(Collective::broadcast, "chain", 4);

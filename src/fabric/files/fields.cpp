@@ -60,6 +60,7 @@ std::string_view name_of(Channels channels) {
     case Channels::direct: return "direct";
     case Channels::one_phase: return "one_phase";
     case Channels::exchange: return "exchange";
+    case Channels::stores: return "stores";
   }
   return "";
 }
@@ -81,14 +82,14 @@ Status read(Unit, std::string_view text, LongMessages& value) {
 }
 
 Status read(Unit, std::string_view text, Channels& value) {
-  for (const Channels each :
-       {Channels::all, Channels::messages, Channels::direct, Channels::one_phase, Channels::exchange}) {
+  for (const Channels each : {Channels::all, Channels::messages, Channels::direct, Channels::one_phase,
+                              Channels::exchange, Channels::stores}) {
     if (!same_name(trim(text), name_of(each))) continue;
     value = each;
     return {};
   }
   return {Code::invalid_argument,
-          fmt::format("{} is none of all, messages, direct, one_phase and exchange", in_quotes(text))};
+          fmt::format("{} is none of all, messages, direct, one_phase, exchange and stores", in_quotes(text))};
 }
 
 // "64:120ns 4K:1.1us"

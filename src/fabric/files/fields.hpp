@@ -62,7 +62,7 @@ inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
     {"forward_times", Unit::times, &Costs::forward_times, "the core carries: another's bytes to its own, and on"},
     {"fold_forward_times", Unit::times, &Costs::fold_forward_times, "the core carries: folded with its own, and on"},
     {"channels", Unit::word, &Costs::channels,
-     "of which schedules: all, those by messages, direct ones, or of these one_phase or exchange"},
+     "of which schedules: all, those by messages, direct ones, or of these one_phase, exchange or stores"},
     {"up_to", Unit::bytes, &Costs::up_to, "of operations of at most so many bytes; 0: of the others"},
 });
 
