@@ -44,6 +44,9 @@ Basis basis_of(const Measurements& measured) {
   if (!measured.swaps.empty())
     least = std::min({least, measured.swaps.front().once, measured.swaps.front().fold, measured.swaps.front().copy});
   if (!measured.small.empty()) least = std::min(least, measured.small.front().call);
+  // Calls in symmetric memory have two.
+  if (!measured.shots.empty())
+    least = std::min(least, (std::min(measured.shots.front().fold, measured.shots.front().store) - measured.call) / 2);
   basis.latency = rounded(std::max(0.0, least - 2 * kLeastTime));
   basis.step = rounded(std::max(0.0, (hop - basis.latency) / 2 - kLeastTime));
   return basis;
@@ -131,8 +134,8 @@ fabric::Memory memory_of(const Measurements& measured) {
   return memory;
 }
 
-// Of those that store in each other's memory. A call has two latencies, that of its first posts and that of its last.
-// Inputs stay as they are, as in the measured calls: what a rank has read before is in its cache.
+// Of schedules that store in others' memory. A call has two latencies, of its first posts and of its last. Inputs stay
+// as they are, as in the measured calls: what a rank has read before is in its cache.
 fabric::Costs store_costs_of(const Measurements& measured) {
   constexpr int kPostsOfFold = 3;
   constexpr int kPostsOfStore = 2;
@@ -148,7 +151,7 @@ fabric::Costs store_costs_of(const Measurements& measured) {
   const fabric::Curve beside = memory_of(measured).beside_bandwidths;
   for (const ShotTimes& shot : measured.shots) {
     const auto bytes = static_cast<double>(shot.bytes);
-    // What the memory has for own bytes is on top: of half of the input and of the output, or of all of the input.
+    // The simulator adds the memory's time for own bytes: half of the input and of the output, or all of the input.
     const double rate = fabric::rate_at(beside, 2 * bytes);
     const double rest = call - kLeastTime + (rate > 0 ? bytes / rate : 0);
     const auto less_posts = [&](double time, int posts) {
@@ -158,9 +161,10 @@ fabric::Costs store_costs_of(const Measurements& measured) {
     add(costs.fold_forward_times, std::max<std::uint64_t>(1, shot.bytes / 2), less_posts(shot.fold, kPostsOfFold));
     add(costs.send_times, shot.bytes, less_posts(shot.store, kPostsOfStore));
   }
+  double reading = kLeastTime;  // more bytes take no less
   for (const fabric::CurvePoint& both : costs.fold_forward_times.points) {
-    const double stored = fabric::time_of(costs.send_times, static_cast<double>(both.bytes));
-    add(costs.receive_times, both.bytes, std::max(kLeastTime, both.value - stored));
+    reading = std::max(reading, both.value - fabric::time_of(costs.send_times, static_cast<double>(both.bytes)));
+    add(costs.receive_times, both.bytes, reading);
   }
   const fabric::Costs messages = message_costs_of(measured);
   costs.send_overhead = messages.send_overhead;
@@ -316,7 +320,8 @@ std::string origin_of(const fabric::Costs& costs, std::string_view name, std::st
   if (costs.channels == Channels::stores) {
     if (name == "launch") return origin_of_messages(name, mark);
     if (name == "post_overhead")
-      return fmt::format("{}: a third of a call of 8 bytes in symmetric memory, or half of one that stores", mark);
+      return fmt::format("{}: a call of 8 bytes in symmetric memory less launch and two latencies, for each post",
+                         mark);
     if (name == "receive_times") return fmt::format("{}: what folding and storing takes longer than storing", mark);
     return fmt::format("{}: what a longer call in symmetric memory takes longer", mark);
   }

@@ -30,7 +30,7 @@ struct SwapTimes {
   double copy = 0;
 };
 
-// A call in symmetric memory (ping_pong.hpp): all of the input and of the output have so many bytes.
+// A call in symmetric memory (ping_pong.hpp); `bytes` is the size of its input, and of its output.
 struct ShotTimes {
   std::uint64_t bytes = 0;
   double fold = 0;

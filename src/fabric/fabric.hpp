@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/curve.hpp"
@@ -119,7 +120,8 @@ struct Way {
   std::uint32_t copies = 0;       // of the whole buffer, before and after
   std::uint32_t part_copies = 0;  // of each rank's part, in the operation
   bool by_name = false;           // what is exposed is read where it lies
-  std::uint64_t above = 0;        // only for operations of more bytes
+  std::uint64_t above = 0;        // only for operations of more bytes,
+  std::uint32_t from_ranks = 1;   // and of that many ranks or more
   friend bool operator==(const Way&, const Way&) = default;
 };
 
@@ -174,5 +176,8 @@ struct Fabric {
     return first_ranks == num_ranks() ? grid : std::vector<std::uint32_t>();
   }
 };
+
+// Whether the kernel of the algorithm, whose parameters are left out, is compiled for so many ranks.
+[[nodiscard]] bool is_compiled_for(const Fabric& fabric, std::string_view algorithm, std::uint32_t ranks);
 
 }  // namespace tutti::fabric

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate/copies.hpp"
 
+#include <algorithm>
+
 #include "algorithms/registry.hpp"
 #include "data/message_size.hpp"
 
@@ -16,7 +18,15 @@ Result<Answer> simulate_copy(const fabric::Fabric& fabric, Options options, std:
   options.staged = false;
   options.recorder = nullptr;
   options.in_place = false;
-  return simulate(copy, fabric, options);
+  options.own_costs = true;
+  const auto is_of_kernels = [](const fabric::Costs& costs) { return costs.channels != fabric::Channels::messages; };
+  const auto of_kernels = std::find_if(fabric.costs.begin(), fabric.costs.end(), is_of_kernels);
+  const bool has_them = is_of_kernels(fabric.costs[fabric.ranks.front().costs]);
+  if (has_them || of_kernels == fabric.costs.end()) return simulate(copy, fabric, options);
+  fabric::Fabric changed = fabric;
+  for (fabric::RankPlacement& rank : changed.ranks)
+    rank.costs = static_cast<std::uint32_t>(of_kernels - fabric.costs.begin());
+  return simulate(copy, changed, options);
 }
 
 }  // namespace

@@ -170,6 +170,7 @@ Result<Answer> simulate_as_it_is(const Schedule& schedule, const fabric::Fabric&
 }  // namespace
 
 Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
+  if (options.own_costs) return simulate_as_it_is(schedule, fabric, options);
   const std::vector<std::uint32_t> instead = costs_instead(schedule, fabric, bytes_of(schedule, options));
   if (instead.empty()) return simulate_as_it_is(schedule, fabric, options);
   fabric::Fabric changed = fabric;

@@ -41,8 +41,9 @@ struct Options {
   Recorder* recorder = nullptr;  // borrowed; is told all that happens
   // Of a schedule that stands for a trace (trace/lay_out.hpp); borrowed.
   const Additions* additions = nullptr;
-  bool check = true;      // carry fingerprints; left out where they would not fit in kMostFingerprints
-  bool in_place = false;  // a copy within a rank whose ends are the same then takes no time
+  bool check = true;       // carry fingerprints; left out where they would not fit in kMostFingerprints
+  bool own_costs = false;  // those of the ranks count, whatever the schedule's channel
+  bool in_place = false;   // a copy within a rank whose ends are the same then takes no time
   // Looked at often, whatever the schedule; true ends it.
   std::function<bool()> is_interrupted = [] { return false; };
 };

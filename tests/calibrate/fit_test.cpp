@@ -102,6 +102,20 @@ TEST(Fit, SoDoCallsInSymmetricMemory) {
   EXPECT_EQ(fabric_of(without, 2).costs.size(), 4U);
 }
 
+// The latency is no more than what such a call leaves for it, whatever hops and swaps have taken.
+TEST(Fit, ShortCallsInSymmetricMemoryBoundTheLatency) {
+  Measurements measured = some_measurements();
+  measured.shots = {{8, 300, 280}, {256, 320, 300}};
+  const fabric::Fabric fabric = fabric_of(measured, 2);
+  const auto time_of = [&](Shot of, std::uint64_t bytes) {
+    const auto answer = simulate::simulate(shot(of), fabric, {.count = bytes, .staged = false, .check = false});
+    return answer.ok() ? answer->time : 0;
+  };
+  EXPECT_NEAR(time_of(Shot::fold, 8), 300, 1);
+  EXPECT_NEAR(time_of(Shot::store, 8), 280, 1);
+  EXPECT_NEAR(time_of(Shot::fold, 256), 320, 1);
+}
+
 // A direct schedule may send messages besides, as hierarchical does between groups.
 TEST(Fit, MessagesCostTheSameInDirectSchedules) {
   const fabric::Fabric fabric = fabric_of(some_measurements(), 2);

@@ -70,13 +70,20 @@ TEST(Predictions, AnImplementationTakesTheFastestOfItsWays) {
                                  "--algorithm", "multicast_two_shot", "--bytes", "1G"});
   EXPECT_EQ(nccl[1]["time_us"], of_switch["time_us"]);
   EXPECT_TRUE(nccl[1]["low_us"].is_null());  // of NVLS nothing is published among vLLM's times
-  const Json ring = rows_of({"--implementation", "nccl_ring", "--bytes", "64M,65M"});
+  const Json ring = rows_of({"--implementation", "nccl_ring", "--bytes", "1G,1025M"});
   EXPECT_EQ(ring[0]["way"], "ring");
   EXPECT_EQ(ring[1]["way"], "ring in 8 parts");
   // Published of 6 GPUs, with copies before and after.
   const Json six = row_of({"--fabric", "h100_node:6", "--collective", "all_reduce", "--type", "bf16", "--bytes", "64M",
                            "--implementation", "pytorch_multimem"});
   EXPECT_NEAR(six["time_us"].get<double>(), 366, 2);
+  // Times of kernels that are compiled for their GPUs say nothing of one that is not.
+  const auto two_shot_of = [](const char* fabric) {
+    return row_of({"--fabric", fabric, "--collective", "all_reduce", "--type", "bf16", "--bytes", "64M",
+                   "--implementation", "pytorch_two_shot"});
+  };
+  EXPECT_TRUE(two_shot_of("b200_node:6")["low_us"].is_null());
+  EXPECT_FALSE(two_shot_of("b200_node:4")["low_us"].is_null());
   EXPECT_EQ(rows_of({"--implementation", "all", "--bytes", "4K"}).size(), 6U);
   const Json both = rows_of({"--implementation", "nccl", "--algorithm", "one_shot", "--bytes", "4K"});
   ASSERT_EQ(both.size(), 2U);
@@ -94,25 +101,66 @@ TEST(Predictions, WrongImplementationsAreToldFromWhatThereIs) {
   };
   EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--implementation", "mpi"}),
                        "h100_node:8 has no 'mpi'; it has nccl, nccl_ring, vllm_one_shot"));
-  EXPECT_TRUE(contains(said({"--fabric", "switch:8", "--implementation", "nccl"}), "the file of switch:8 names none"));
+  EXPECT_TRUE(
+      contains(said({"--fabric", "switch:8", "--implementation", "nccl"}), "switch:8 names no implementations"));
   EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--collective", "all_gather", "--implementation", "nccl"}),
-                       "nccl does all_reduce, not all_gather"));
+                       "'nccl' does all_reduce, not all_gather"));
   EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--collective", "all_gather", "--implementation", "all"}),
-                       "h100_node:8 has no all_gather; it has nccl"));
+                       "h100_node:8 has none for all_gather; it has nccl"));
   EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--implementation", "nccl", "--parts", "8"}),
                        "--implementation: the fabric's file says how it is done; leave out --file, --parts"));
   EXPECT_TRUE(contains(said({"--against", "data/references/vllm_all_reduce.toml", "--implementation", "nccl"}),
                        "--against: the file says what is simulated"));
+  EXPECT_TRUE(contains(said({"--fabric", "h100_node:8", "--implementation", "nccl", "--root", "1"}),
+                       "--root: all_reduce has none"));
+  const test::TemporaryFolder folder;
   const auto of_file = [&](const std::string& way) {
-    const test::TemporaryFolder folder;
-    const std::string path = folder.write(
-        "mine.toml", "generator = \"switch:4\"\n[[implementations]]\nname = \"a\"\nways = [{ " + way + " }]\n");
+    const std::string path =
+        folder.write("mine.toml",
+                     "generator = \"switch:4\"\n[[costs]]\nname = \"usual\"\n[[costs]]\nname = \"kernels\"\nchannels = "
+                     "\"direct\"\n[[implementations]]\nname = \"a\"\nways = [{ " +
+                         way + " }]\n");
     return said({"--fabric", path, "--implementation", "a"});
   };
   EXPECT_TRUE(contains(of_file("algorithm = \"rong\""), "implementation a"));
-  EXPECT_TRUE(
-      contains(of_file("algorithm = \"one_shot\", parts = 2"), "one_shot is not by messages, and has one part"));
+  EXPECT_TRUE(contains(of_file("algorithm = \"one_shot\", parts = 2"), "one_shot sends no messages; leave out parts"));
   EXPECT_TRUE(contains(of_file("algorithm = \"ring\", by_name = true"), "ring is not right by name"));
+  EXPECT_TRUE(
+      contains(of_file("algorithm = \"ring\", costs = \"kernels\""), "the costs kernels are not those of ring"));
+  EXPECT_TRUE(contains(of_file("algorithm = \"ring\", above = \"64M\""), "a has no way for 4K with 4 ranks"));
+  EXPECT_TRUE(
+      contains(of_file("algorithm = \"ring\", from_ranks = 5"), "ring is for 5 ranks or more, and there are 4"));
+}
+
+// What a way lacks for a size or a number of ranks is told, and the others are done.
+TEST(Predictions, WaysThatDoNotSuitLeaveTheOthers) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("mine.toml", R"(
+generator = "switch:3"
+[[costs]]
+name = "usual"
+[[costs]]
+name = "dear"
+launch = "50us"
+[[implementations]]
+name = "a"
+ways = [{ algorithm = "swing" }, { algorithm = "ring" }]
+[[implementations]]
+name = "b"
+ways = [{ algorithm = "ring", above = "4K" }]
+[[implementations]]
+name = "c"
+ways = [{ algorithm = "ring", costs = "dear" }]
+)");
+  const Outcome said = simulate_there({"--fabric", path, "--implementation", "all", "--bytes", "4K,8K", "--json"});
+  EXPECT_EQ(said.exit, Exit::done) << said.error;
+  EXPECT_TRUE(contains(said.error, "b has no way for 4K with 3 ranks")) << said.error;
+  const Json rows = Json::parse(said.out);
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[0]["way"], "ring");
+  // Costs that a way names count.
+  EXPECT_NEAR(rows[3]["time_us"].get<double>(), rows[0]["time_us"].get<double>() + 50, 1e-6);
+  EXPECT_EQ(rows[3]["costs"], "dear");
 }
 
 TEST(Predictions, PublishedTimesCorrectWhatIsNearThemAndSayHowSureThatIs) {

@@ -180,6 +180,13 @@ TEST(FileErrors, OfKernelsAndImplementations) {
             "my.toml:7: implementations[0].ways[0].parts: 65 is not 0 to 64");
   EXPECT_NE(of_way("algorithm = \"ring\", above = \"many\"").find("implementations[0].ways[0].above: 'many'"),
             std::string::npos);
+  const auto of_name = [](std::string_view name) {
+    return message_of("generator = \"ring:3\"\n[[implementations]]\nname = \"" + std::string(name) +
+                      "\"\nways = [{ algorithm = \"a\" }]");
+  };
+  EXPECT_EQ(of_name("a"), "");
+  EXPECT_EQ(of_name("All"), "my.toml:3: implementations[0].name: 'all' stands for all of them; take another name");
+  EXPECT_EQ(of_name("a\\u001b"), "my.toml:3: implementations[0].name: it has a control character");
   EXPECT_EQ(message_of(with_two("[[implementations]]\nname = \"a\"")),
             "my.toml:5: implementations[0].ways: it has none; write ways = [{ algorithm = \"ring\" }]");
 }

@@ -103,11 +103,14 @@ Status check(const SimulateArguments& options) {
     return wrong_argument(
         "--copies and --part-copies are not in --transcript and --timeline, which are of the operation; leave them "
         "out");
-  if (!options.implementations.empty() && (!options.files.empty() || options.parts > 1 || options.by_name ||
-                                           options.adds_copies() || options.transcript || !options.timeline.empty()))
+  const CaseFilter& filter = options.filter;
+  if (!options.implementations.empty() &&
+      (!options.files.empty() || options.parts > 1 || options.by_name || options.adds_copies() || options.transcript ||
+       !options.timeline.empty() || !options.weights.empty() || filter.radix || filter.grid || filter.corner ||
+       filter.inner || filter.groups))
     return wrong_argument(
         "--implementation: the fabric's file says how it is done; leave out --file, --parts, --by-name, --copies, "
-        "--part-copies, --transcript and --timeline");
+        "--part-copies, --weights, --transcript, --timeline and parameters of algorithms other than --root");
   const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
   if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
     return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};
@@ -147,6 +150,11 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
                    simulate::Recorder* recorder, const std::optional<simulate::Corrections>& corrections,
                    std::vector<Simulated>& all, std::vector<Status>& failed, std::set<std::string>& skipped) {
   const Result<std::vector<SimulatedCell>> cells = cells_of(options, fabric, skipped);
+  // Of several fabrics some may name what others do not.
+  if (!cells.ok() && !options.implementations.empty() && options.fabrics.size() > 1 && fabric.implementations.empty()) {
+    skipped.insert(cells.status().to_string());
+    return {};
+  }
   if (!cells.ok()) return cells.status();
   if (recorder != nullptr && cells->size() != 1)
     return {Code::invalid_argument, fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
@@ -162,12 +170,13 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
     one->answer.rank_times = {};
     const auto same = std::find_if(all.begin(), all.end(), [&](const Simulated& other) {
       return !cell.implementation.empty() && other.fabric == asked &&
-             other.cell.implementation == cell.implementation && other.cell.bytes == cell.bytes;
+             other.cell.implementation == cell.implementation && other.cell.bytes == cell.bytes &&
+             other.cell.schedule.collective == cell.schedule.collective;
     });
     if (same == all.end()) {
       all.push_back(*std::move(one));
-    } else if (one->time() < same->time()) {
-      *same = *std::move(one);  // it takes the fastest of its ways
+    } else if (one->answer.time < same->answer.time) {
+      *same = *std::move(one);  // it takes the fastest of its ways, by the model alone
     }
   }
   return {};

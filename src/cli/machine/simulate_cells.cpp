@@ -190,49 +190,85 @@ Result<std::vector<Source>> sources_of_algorithms(const CellOptions& options, co
 // The implementations that are asked for; those of other collectives are not meant by `all`.
 Result<std::vector<const fabric::Implementation*>> chosen_implementations(const CellOptions& options,
                                                                           const fabric::Fabric& fabric) {
-  std::vector<const fabric::Implementation*> chosen;
+  if (!options.choice.collective.empty() && !find_collective(options.choice.collective))
+    return chosen(options.choice, options.filter).status();
+  std::vector<const fabric::Implementation*> meant;
   for (const std::string& asked : options.implementations) {
     const bool is_all = same_name(asked, "all");
-    const std::size_t before = chosen.size();
+    const std::size_t before = meant.size();
     std::string names;
+    std::string of_others;  // the collectives that it does instead
     for (const fabric::Implementation& each : fabric.implementations) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
-      const bool is_of_it = options.choice.collective.empty() || same_name(each.collective, options.choice.collective);
-      if (is_all ? is_of_it : same_name(each.name, asked)) chosen.push_back(&each);
-      if (!is_all && same_name(each.name, asked) && !is_of_it)
-        return wrong_argument(
-            fmt::format("--implementation: {} does {}, not {}", each.name, each.collective, options.choice.collective));
+      if (!is_all && !same_name(each.name, asked)) continue;
+      if (options.choice.collective.empty() || same_name(each.collective, options.choice.collective)) {
+        meant.push_back(&each);
+      } else if (!is_all) {
+        of_others += fmt::format("{}{}", of_others.empty() ? "" : ", ", each.collective);
+      }
     }
-    if (chosen.size() > before) continue;
-    return wrong_argument(names.empty() ? fmt::format("--implementation: the file of {} names none", fabric.name)
-                                        : fmt::format("--implementation: {} has no {}; it has {}", fabric.name,
-                                                      is_all ? options.choice.collective : in_quotes(asked), names));
+    if (meant.size() == before && !of_others.empty())
+      return wrong_argument(
+          fmt::format("--implementation: {} does {}, not {}", in_quotes(asked), of_others, options.choice.collective));
+    if (meant.size() > before) continue;
+    if (names.empty()) return wrong_argument(fmt::format("--implementation: {} names no implementations", fabric.name));
+    if (is_all)
+      return wrong_argument(fmt::format("--implementation: {} has none for {}; it has {}", fabric.name,
+                                        options.choice.collective, names));
+    return wrong_argument(
+        fmt::format("--implementation: {} has no {}; it has {}", fabric.name, in_quotes(asked), names));
   }
-  return chosen;
+  return meant;
 }
 
-// Each of their ways.
-Result<std::vector<Source>> sources_of_implementations(const CellOptions& options, const fabric::Fabric& fabric) {
+// The way's schedule. Code::unsupported: not with so many ranks.
+Result<Source> source_of_way(const CellOptions& options, const fabric::Fabric& fabric,
+                             const fabric::Implementation& implementation, const fabric::Way& way) {
   const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
+  const std::optional<Collective> collective = find_collective(implementation.collective);
+  if (!collective) return wrong_argument(fmt::format("{} is no collective", in_quotes(implementation.collective)));
+  if (num_ranks < way.from_ranks)
+    return Status(Code::unsupported, fmt::format("{} is for {} ranks or more, and there are {}", way.algorithm,
+                                                 way.from_ranks, num_ranks));
+  TUTTI_TRY_ASSIGN(NamedAlgorithm named,
+                   find_by_full_name(*collective, way.algorithm, num_ranks, fabric.grid_of(num_ranks)));
+  const Algorithm& algorithm = *named.algorithm;
+  if (way.parts > 1 && algorithm.channel != Channel::message)
+    return wrong_argument(fmt::format("{} sends no messages; leave out parts", algorithm.name));
+  if (way.by_name && !algorithm.name_safe)
+    return wrong_argument(fmt::format("{} is not right by name; leave out by_name", algorithm.name));
+  const bool by_messages = algorithm.channel == Channel::message;
+  for (const fabric::Costs& costs : fabric.costs)
+    if (same_name(costs.name, way.costs) && costs.channels != fabric::Channels::all &&
+        (costs.channels == fabric::Channels::messages) != by_messages)
+      return wrong_argument(fmt::format("the costs {} are not those of {}, which {}", costs.name, algorithm.name,
+                                        by_messages ? "sends messages" : "loads and stores"));
+  if (options.filter.root && !facts_of(*collective).has_root)
+    return wrong_argument(fmt::format("--root: {} has none", name_of(*collective)));
+  if (facts_of(*collective).has_root) named.request.root = options.filter.root.value_or(0);
+  if (const std::string objection = objection_to(algorithm, named.request); !objection.empty())
+    return Status(Code::unsupported, objection);
+  fabric::Way done = way;
+  done.algorithm = algorithm.name;
+  return Source{side_by_side(algorithm.make(named.request), way.parts), std::move(done),
+                algorithm.channel == Channel::staged && !way.by_name, implementation.name};
+}
+
+// Each of their ways that there is for so many ranks; why others are left out goes to `objection`.
+Result<std::vector<Source>> sources_of_implementations(const CellOptions& options, const fabric::Fabric& fabric,
+                                                       std::string& objection) {
   TUTTI_TRY_ASSIGN(const auto implementations, chosen_implementations(options, fabric));
   std::vector<Source> sources;
   for (const fabric::Implementation* each : implementations)
     for (const fabric::Way& way : each->ways) {
-      const auto wrong = [&](const Status& status) {
-        return status.with_context(fmt::format("{}, implementation {}", fabric.name, each->name));
-      };
-      const std::optional<Collective> collective = find_collective(each->collective);
-      if (!collective) return wrong(wrong_argument(fmt::format("{} is no collective", in_quotes(each->collective))));
-      const Result<NamedAlgorithm> named =
-          find_by_full_name(*collective, way.algorithm, num_ranks, fabric.grid_of(num_ranks));
-      if (!named.ok()) return wrong(named.status());
-      const Algorithm& algorithm = *named->algorithm;
-      if (way.parts > 1 && algorithm.channel != Channel::message)
-        return wrong(wrong_argument(fmt::format("{} is not by messages, and has one part", algorithm.name)));
-      if (way.by_name && !algorithm.name_safe)
-        return wrong(wrong_argument(fmt::format("{} is not right by name", algorithm.name)));
-      sources.push_back({side_by_side(algorithm.make(named->request), way.parts), way,
-                         algorithm.channel == Channel::staged && !way.by_name, each->name});
+      Result<Source> source = source_of_way(options, fabric, *each, way);
+      if (source.ok()) {
+        sources.push_back(*std::move(source));
+        continue;
+      }
+      const Status status = source.status().with_context(fmt::format("{}, implementation {}", fabric.name, each->name));
+      if (status.code() != Code::unsupported) return status;
+      objection = status.to_string();
     }
   return sources;
 }
@@ -240,11 +276,32 @@ Result<std::vector<Source>> sources_of_implementations(const CellOptions& option
 Result<std::vector<Source>> sources_of(const CellOptions& options, const fabric::Fabric& fabric,
                                        std::set<std::string>& skipped, std::string& objection) {
   if (!options.files.empty()) return sources_of_files(options, fabric);
-  TUTTI_TRY_ASSIGN(std::vector<Source> sources, sources_of_implementations(options, fabric));
-  if (!sources.empty() && options.choice.algorithm.empty()) return sources;
+  TUTTI_TRY_ASSIGN(std::vector<Source> sources, sources_of_implementations(options, fabric, objection));
+  if (!options.implementations.empty() && options.choice.algorithm.empty()) return sources;
   TUTTI_TRY_ASSIGN(std::vector<Source> others, sources_of_algorithms(options, fabric, skipped, objection));
+  // An algorithm by itself would be an error.
+  if (!sources.empty() && others.empty()) skipped.insert(objection);
   std::move(sources.begin(), sources.end(), std::back_inserter(others));
   return others;
+}
+
+// The sizes for which an implementation has no way.
+Status tell_missing(const CellOptions& options, const fabric::Fabric& fabric, const std::vector<Bytes>& sizes,
+                    const std::vector<SimulatedCell>& cells, std::set<std::string>& skipped, std::string& objection) {
+  TUTTI_TRY_ASSIGN(const auto implementations, chosen_implementations(options, fabric));
+  for (const fabric::Implementation* each : implementations)
+    for (const Bytes size : sizes) {
+      const auto is_it = [&](const SimulatedCell& cell) {
+        return cell.implementation == each->name && name_of(cell.schedule.collective) == each->collective &&
+               (cell.bytes == size.value() || cell.schedule.collective == Collective::barrier);
+      };
+      if (std::any_of(cells.begin(), cells.end(), is_it)) continue;
+      const std::string words = fmt::format("{}: {} has no way for {} with {}", fabric.name, each->name, to_text(size),
+                                            counted(options.ranks.value_or(fabric.num_ranks()), "rank"));
+      skipped.insert(words);
+      if (objection.empty()) objection = words;
+    }
+  return {};
 }
 
 }  // namespace
@@ -263,9 +320,9 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
   for (const Source& source : sources) {
     const Schedule& schedule = source.schedule;
     for (const Bytes size : *sizes) {
-      if (source.way.above > 0 && size.value() <= source.way.above) continue;
       // A barrier carries nothing, whatever the size.
       const bool is_barrier = schedule.collective == Collective::barrier;
+      if (source.way.above > 0 && size.value() <= source.way.above) continue;
       if (!options.weights.empty() && has_no_weight(schedule, options.weights))
         return Status(Code::invalid_argument,
                       fmt::format("--weights: {} has {} blocks, and the first {} are 0", name_of(schedule.collective),
@@ -283,6 +340,7 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
       if (is_barrier) break;
     }
   }
+  if (!options.implementations.empty()) TUTTI_TRY(tell_missing(options, fabric, *sizes, cells, skipped, objection));
   if (cells.empty()) return Status(Code::invalid_argument, objection);
   return cells;
 }
@@ -314,7 +372,8 @@ Result<Simulated> simulate_cell(const CellOptions& options, const std::string& a
                                                    .counts = cell.counts,
                                                    .element_size = size_of(*type_from_name(options.type)),
                                                    .staged = cell.staged,
-                                                   .recorder = recorder},
+                                                   .recorder = recorder,
+                                                   .own_costs = !way.costs.empty()},
                                                   copies));
   if (!way.costs.empty()) answer.costs = way.costs;
   Simulated one{asked, cell, std::move(answer), {}};
@@ -326,6 +385,7 @@ Result<Simulated> simulate_cell(const CellOptions& options, const std::string& a
                                         .parts = way.parts,
                                         .copies = copies,
                                         .by_name = way.by_name,
+                                        .is_compiled = is_compiled_for(fabric, way.algorithm, cell.schedule.num_ranks),
                                         .ranks = cell.schedule.num_ranks,
                                         .bytes = cell.bytes});
   return one;

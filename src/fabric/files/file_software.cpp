@@ -32,20 +32,16 @@ Status read_numbers_of_ranks(const document::Section& section, std::vector<std::
   return {};
 }
 
-// A name that must be there, and of which there may be one only.
-template <typename Owner>
-Status read_own_name(const document::Section& section, std::string_view key, const std::vector<Owner>& others,
-                     std::string Owner::*member, std::string& name) {
+Status read_name(const document::Section& section, std::string_view key, std::string& name) {
   TUTTI_TRY(section.read(key, name));
-  if (name.empty()) return section.wrong(key, fmt::format("it has none; write {} = \"…\"", key));
-  const auto is_same = [&](const Owner& other) { return same_name(other.*member, name); };
-  if (std::none_of(others.begin(), others.end(), is_same)) return {};
-  return section.wrong(key, fmt::format("{} is there already", in_quotes(name)));
+  if (std::any_of(name.begin(), name.end(), [](unsigned char each) { return each < ' ' || each == 0x7f; }))
+    return section.wrong(key, "it has a control character");
+  return name.empty() ? section.wrong(key, fmt::format("it has none; write {} = \"…\"", key)) : Status();
 }
 
 Status read_way(const document::Section& section, const Fabric& fabric, Way& way) {
-  constexpr auto kKeys =
-      std::to_array<std::string_view>({"algorithm", "costs", "parts", "copies", "part_copies", "by_name", "above"});
+  constexpr auto kKeys = std::to_array<std::string_view>(
+      {"algorithm", "costs", "parts", "copies", "part_copies", "by_name", "above", "from_ranks"});
   TUTTI_TRY(section.check_keys(kKeys));
   TUTTI_TRY(section.read("algorithm", way.algorithm));
   if (way.algorithm.empty()) return section.wrong("algorithm", "it has none; write algorithm = \"ring\"");
@@ -61,6 +57,7 @@ Status read_way(const document::Section& section, const Fabric& fabric, Way& way
                          fmt::format("there are no costs {} here; there are: {}", in_quotes(way.costs), names));
   TUTTI_TRY(section.read("parts", way.parts, kMostParts));
   if (way.parts == 0) return section.wrong("parts", "0 is too few; 1 is the least");
+  TUTTI_TRY(section.read("from_ranks", way.from_ranks, kMostRanks));
   TUTTI_TRY(section.read("copies", way.copies, kMostCopies));
   TUTTI_TRY(section.read("part_copies", way.part_copies, kMostCopies));
   TUTTI_TRY(section.read("by_name", way.by_name));
@@ -81,7 +78,10 @@ Status read_kernels(const document::Section& document, Fabric& fabric) {
   for (const document::Section& section : sections) {
     TUTTI_TRY(section.check_keys(kKeys));
     Kernel kernel;
-    TUTTI_TRY(read_own_name(section, "algorithm", fabric.kernels, &Kernel::algorithm, kernel.algorithm));
+    TUTTI_TRY(read_name(section, "algorithm", kernel.algorithm));
+    const auto is_same = [&](const Kernel& other) { return same_name(other.algorithm, kernel.algorithm); };
+    if (std::any_of(fabric.kernels.begin(), fabric.kernels.end(), is_same))
+      return section.wrong("algorithm", fmt::format("{} is there already", in_quotes(kernel.algorithm)));
     TUTTI_TRY(read_numbers_of_ranks(section, kernel.ranks));
     fabric.kernels.push_back(std::move(kernel));
   }
@@ -94,8 +94,14 @@ Status read_implementations(const document::Section& document, Fabric& fabric) {
   for (const document::Section& section : sections) {
     TUTTI_TRY(section.check_keys(kKeys));
     Implementation made;
-    TUTTI_TRY(read_own_name(section, "name", fabric.implementations, &Implementation::name, made.name));
+    TUTTI_TRY(read_name(section, "name", made.name));
+    if (same_name(made.name, "all")) return section.wrong("name", "'all' stands for all of them; take another name");
     TUTTI_TRY(section.read("collective", made.collective));
+    const auto is_same = [&](const Implementation& other) {
+      return same_name(other.name, made.name) && same_name(other.collective, made.collective);
+    };
+    if (std::any_of(fabric.implementations.begin(), fabric.implementations.end(), is_same))
+      return section.wrong("name", fmt::format("{} of {} is there already", in_quotes(made.name), made.collective));
     TUTTI_TRY_ASSIGN(const std::vector<document::Section> ways, section.sections("ways"));
     if (ways.empty()) return section.wrong("ways", "it has none; write ways = [{ algorithm = \"ring\" }]");
     for (const document::Section& way : ways) TUTTI_TRY(read_way(way, fabric, made.ways.emplace_back()));

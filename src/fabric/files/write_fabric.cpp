@@ -18,6 +18,8 @@ namespace {
 
 using document::quoted;
 
+constexpr std::size_t kMostOnALine = 16;
+
 template <typename Owner, std::size_t count>
 std::string lines_of(const std::array<Field<Owner>, count>& fields, const Owner& owner) {
   std::string lines;
@@ -107,6 +109,7 @@ std::string way_text(const Way& way) {
   if (way.part_copies != 0) text += fmt::format(", part_copies = {}", way.part_copies);
   if (way.by_name) text += ", by_name = true";
   if (way.above != 0) text += fmt::format(", above = {}", quoted(to_text(Bytes(way.above))));
+  if (way.from_ranks != 1) text += fmt::format(", from_ranks = {}", way.from_ranks);
   return text + " },\n";
 }
 
@@ -138,9 +141,9 @@ std::string write_fabric(const Fabric& fabric) {
   if (memories != named("memories", kMemoryFields, before.memories)) text += memories;
   if (const std::string queue = lines_of(kQueueFields, fabric.queue); !queue.empty())
     text += fmt::format("\n[queue]\n{}", queue);
-  for (const Kernel& kernel : fabric.kernels)
+  for (const Kernel& kernel : fabric.kernels)  // lines have an end
     text += fmt::format("\n[[kernels]]\nalgorithm = {}\nranks = [{}]\n", quoted(kernel.algorithm),
-                        fmt::join(kernel.ranks, ", "));
+                        fmt::join(kernel.ranks, kernel.ranks.size() > kMostOnALine ? ",\n  " : ", "));
   for (const Implementation& each : fabric.implementations) text += implementation_text(each);
   if (!same_cores(fabric))
     for (const Core& core : fabric.cores) text += fmt::format("\n[[cores]]\n{}", lines_of(kCoreFields, core));

@@ -24,7 +24,7 @@ struct RailShape {
 
 enum class Kind : std::uint8_t { gpu, rail, node_switch };
 
-struct Spot {
+struct PlaceOnRails {
   Kind kind = Kind::gpu;
   std::uint32_t node = 0;   // of all but rails
   std::uint32_t place = 0;  // of GPUs and rails
@@ -35,8 +35,8 @@ class NextByRail {
   explicit NextByRail(RailShape shape) : shape_(shape) {}
 
   std::uint32_t operator()(std::uint32_t at, std::uint32_t to) const {
-    const Spot here = spot(at);
-    const Spot there = spot(to);
+    const PlaceOnRails here = spot(at);
+    const PlaceOnRails there = spot(to);
     const bool is_near = there.kind != Kind::rail && there.node == here.node;
     switch (here.kind) {
       case Kind::gpu: {
@@ -57,7 +57,7 @@ class NextByRail {
   }
 
  private:
-  [[nodiscard]] Spot spot(std::uint32_t node) const {
+  [[nodiscard]] PlaceOnRails spot(std::uint32_t node) const {
     if (node < shape_.num_ranks()) return {Kind::gpu, node / shape_.gpus, node % shape_.gpus};
     if (node < shape_.node_switch(0)) return {Kind::rail, 0, node - shape_.num_ranks()};
     return {Kind::node_switch, node - shape_.node_switch(0), 0};

@@ -186,12 +186,14 @@ class SimulatedPeer final : public harness::Reckoner {
     if (!corrections_) {
       TUTTI_TRY_ASSIGN(corrections_, simulate::Corrections::of_shipped({&words_, 1}));
     }
-    const std::optional<simulate::Correction> found = corrections_->find({.fabric = words_,
-                                                                          .collective = asked.collective,
-                                                                          .algorithm = way.algorithm,
-                                                                          .by_name = way.by_name,
-                                                                          .ranks = way.schedule.num_ranks,
-                                                                          .bytes = asked.message_bytes});
+    const std::optional<simulate::Correction> found =
+        corrections_->find({.fabric = words_,
+                            .collective = asked.collective,
+                            .algorithm = way.algorithm,
+                            .by_name = way.by_name,
+                            .is_compiled = is_compiled_for(fabric_, way.algorithm, way.schedule.num_ranks),
+                            .ranks = way.schedule.num_ranks,
+                            .bytes = asked.message_bytes});
     if (!found) return {};
     row.samples = {answer.time * found->factor};
     row.counters[std::string(kSimulatedTime)] = answer.time / 1e3;

@@ -5,22 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
 #include "schedule/empty_messages.hpp"
 #include "schedule/meaning.hpp"
 
 namespace tutti::simulate {
-
-namespace {
-
-bool is_compiled_for(const Schedule& schedule, const fabric::Fabric& fabric) {
-  const auto is_it = [&](const fabric::Kernel& kernel) { return same_name(kernel.algorithm, schedule.name); };
-  const auto kernel = std::find_if(fabric.kernels.begin(), fabric.kernels.end(), is_it);
-  return kernel == fabric.kernels.end() ||
-         std::find(kernel->ranks.begin(), kernel->ranks.end(), schedule.num_ranks) != kernel->ranks.end();
-}
-
-}  // namespace
 
 Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
                const Symmetry* symmetry, Watch& watch)
@@ -30,7 +18,7 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       sizes_(sizes),
       symmetry_(symmetry),
       watch_(watch),
-      loads_share_(!is_compiled_for(schedule, fabric)),
+      loads_share_(!is_compiled_for(fabric, schedule.name, schedule.num_ranks)),
       by_slots_(fabric.queue.long_messages == fabric::LongMessages::slots),
       ways_(fabric, watch),
       passes_(fabric, schedule.num_ranks, sizes, options.in_place),

@@ -21,6 +21,12 @@ std::string name_of_way(std::string_view fabric, std::string_view algorithm, std
                      copies.parts, by_name ? ", by name" : "");
 }
 
+namespace {
+
+std::string with_kernel(std::string way, bool is_compiled) { return is_compiled ? way : way + ", not compiled"; }
+
+}  // namespace
+
 Result<Corrections> Corrections::of_shipped(std::span<const std::string> fabrics) {
   Corrections all;
   for (const ShippedReferences& shipped : shipped_references()) {
@@ -45,7 +51,10 @@ Result<Corrections> Corrections::of(const References& references, std::span<cons
     std::vector<Residual> known;
     for (const Compared& time : compared)
       for (const Member& member : members)
-        if (member.series == time.series) known.push_back(residual_of(member, time));
+        if (member.series == time.series) {
+          known.push_back(residual_of(member, time));
+          known.back().way = with_kernel(member.way, member.is_compiled);
+        }
     corrections.fits_.push_back({.fit = fit,
                                  .collective = references.collective,
                                  .residuals = Residuals(std::move(known), references.beyond_ranks),
@@ -60,7 +69,8 @@ std::optional<Correction> Corrections::find(const Asked& asked) const {
   const auto found = std::find_if(fits_.begin(), fits_.end(), [&](const OfFit& each) {
     const std::string* const fabric = find_fabric(each.fit, asked.fabric);
     if (fabric == nullptr || each.collective != asked.collective) return false;
-    way = name_of_way(*fabric, asked.algorithm, asked.parts, asked.copies, asked.by_name);
+    way =
+        with_kernel(name_of_way(*fabric, asked.algorithm, asked.parts, asked.copies, asked.by_name), asked.is_compiled);
     return each.residuals.know(way);
   });
   if (found == fits_.end()) return std::nullopt;

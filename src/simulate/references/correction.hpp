@@ -25,6 +25,7 @@ struct Asked {
   std::uint32_t parts = 1;
   OwnCopies copies = {};
   bool by_name = false;
+  bool is_compiled = true;  // its kernel, for so many ranks
   std::uint32_t ranks = 0;
   std::uint64_t bytes = 0;
 };
@@ -43,7 +44,8 @@ class Corrections {
   [[nodiscard]] static Result<Corrections> of(const References& references, std::span<const std::string> fabrics);
 
   // Nothing for a fabric without references, for one that was asked for with other parameters than its sizes, and for a
-  // way of which nothing is published there.
+  // way of which nothing is published there. Kernels that are compiled for their ranks say nothing of those that are
+  // not.
   [[nodiscard]] std::optional<Correction> find(const Asked& asked) const;
 
  private:

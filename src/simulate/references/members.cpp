@@ -20,7 +20,8 @@ Result<std::vector<Member>> members_of(const References& references, const Fit& 
         {.series = &series,
          .fabric = *find_fabric(fit, way.fabric),
          .ranks = fabric.num_ranks(),
-         .way = name_of_way(*find_fabric(fit, way.fabric), way.algorithm, way.parts, way.copies, way.by_name)});
+         .way = name_of_way(*find_fabric(fit, way.fabric), way.algorithm, way.parts, way.copies, way.by_name),
+         .is_compiled = is_compiled_for(fabric, way.algorithm, fabric.num_ranks())});
   }
   return members;
 }

@@ -17,7 +17,8 @@ struct Member {
   const Series* series = nullptr;  // of the references
   std::string fabric;              // its kind
   std::uint32_t ranks = 0;
-  std::string way;  // the same for other numbers of ranks
+  std::string way;          // the same for other numbers of ranks
+  bool is_compiled = true;  // its kernel, for so many ranks
 };
 
 [[nodiscard]] Result<std::vector<Member>> members_of(const References& references, const Fit& fit);
