@@ -48,13 +48,13 @@ void pin_to(int core) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-std::unique_ptr<float[], Freed> make_zeroes(std::size_t count) {
+Zeroes make_zeroes(std::size_t count) {
   constexpr std::size_t kPage = 4096;
   const std::size_t bytes = (count * sizeof(float) + kPage - 1) / kPage * kPage;
   auto* memory = static_cast<float*>(std::aligned_alloc(kPage, bytes));
   if (memory == nullptr) throw std::bad_alloc();
   std::memset(memory, 0, bytes);
-  return std::unique_ptr<float[], Freed>(memory);
+  return Zeroes(memory);
 }
 
 double quantile_of(std::vector<double> values, double share) {

@@ -10,7 +10,9 @@
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <new>
 #include <span>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -114,7 +116,12 @@ class PingPong {
   [[nodiscard]] Status run() {
     {
       std::vector<std::jthread> threads;
-      for (std::uint32_t rank = 0; rank < 2; ++rank) threads.emplace_back([this, rank] { be(rank); });
+      try {
+        for (std::uint32_t rank = 0; rank < 2; ++rank) threads.emplace_back([this, rank] { be(rank); });
+      } catch (const std::system_error& error) {
+        note({Code::system, fmt::format("cannot start a thread: {}", error.what())});
+        starts_.give_up();  // the other would wait for it
+      }
     }
     return failed_;
   }
@@ -160,12 +167,22 @@ class PingPong {
 
   void be(std::uint32_t rank) {
     pin_to(cores_[rank]);
+    const std::uint64_t room = std::max(most_, thoroughness_.most_working_set / 2);
+    Zeroes input;
+    Zeroes output;
+    try {
+      input = make_zeroes(room / sizeof(float));
+      // Parts of a page apart, so that what is read does not agree with what is written in the low bits of its address.
+      output = make_zeroes(room / sizeof(float) + kApart);
+    } catch (const std::bad_alloc&) {
+      note({Code::system, fmt::format("there is no memory for buffers of {} bytes", room)});
+      starts_.give_up();
+    }
+    // In a communicator each waits for the other.
+    starts_.await(static_cast<int>(rank));
+    if (starts_.is_given_up()) return end_of_pass_.arrive_and_drop();
     const std::unique_ptr<Communicator> communicator =
         Communicator::over(region_, static_cast<int>(rank), settings_, log_);
-    const std::uint64_t room = std::max(most_, thoroughness_.most_working_set / 2);
-    // Parts of a page apart, so that what is read does not agree with what is written in the low bits of its address.
-    const auto input = make_zeroes(room / sizeof(float));
-    const auto output = make_zeroes(room / sizeof(float) + kApart);
     for (bool is_enough = false; !is_enough;) {
       const auto time = [&](const Cell& cell) {
         return measure(*communicator, cell, input.get(), output.get() + kApart);

@@ -56,7 +56,8 @@ void pin_to(int core);
 struct Freed {
   void operator()(float* memory) const { std::free(memory); }
 };
-[[nodiscard]] std::unique_ptr<float[], Freed> make_zeroes(std::size_t count);
+using Zeroes = std::unique_ptr<float[], Freed>;
+[[nodiscard]] Zeroes make_zeroes(std::size_t count);
 
 // 0 where there is none.
 [[nodiscard]] double median_of(std::vector<double> values);

@@ -3,9 +3,13 @@
 #include "calibrate/measure.hpp"
 
 #include <cmath>
+#include <fstream>
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "calibrate/fit.hpp"
 #include "fabric/files/fabric_file.hpp"
@@ -54,6 +58,32 @@ TEST(Measure, GivesNumbersThatMakeAFabric) {
   ASSERT_EQ(read->costs.size(), 5U);
   EXPECT_EQ(read->costs.back().channels, fabric::Channels::exchange);
   EXPECT_EQ(read->costs.back().up_to, measured->small_end - 1);
+}
+
+// From too little for the first thread to enough for both, though not for their buffers; somewhere between there is one
+// thread only. Who measures is a child, which an alarm would end.
+TEST(Measure, WithTooLittleMemoryItEndsAndSaysWhy) {
+  if (TUTTI_IS_SANITIZED != 0) GTEST_SKIP() << "sanitizers want more memory than there is";
+  if (usable_cores().size() < 2) GTEST_SKIP() << "ping-pong needs two cores";
+  for (std::uint64_t more = 8; more <= 40; more += 4) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(30);
+      std::uint64_t pages = 0;
+      std::ifstream("/proc/self/statm") >> pages;
+      rlimit limit{};
+      getrlimit(RLIMIT_AS, &limit);
+      limit.rlim_cur = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (more << 20U);
+      setrlimit(RLIMIT_AS, &limit);
+      const Result<Measurements> measured = measure(Variables(), {.passes = 1, .block_ns = 1000});
+      _exit(measured.ok() ? 2 : measured.status().code() == Code::system ? 0 : 3);
+    }
+    int state = 0;
+    ASSERT_EQ(waitpid(child, &state, 0), child);
+    EXPECT_TRUE(WIFEXITED(state)) << more << ": " << state;
+    EXPECT_EQ(WEXITSTATUS(state), 0) << more;
+  }
 }
 
 TEST(Measure, VariablesOfRanksDoNotKeepItFromMeasuring) {
