@@ -41,8 +41,13 @@ void end_orphans(const Guarded& guarded, Leftovers& leftovers) {
     // Some of what a program has started is a launcher.
     if (std::any_of(found.begin(), found.end(), [](const FoundProcess& process) { return process.is_rank; }))
       others_are_left = std::max(others_are_left, kForLauncher);
-    for (const FoundProcess& process : found)
-      if (Clock::now() - begin >= (process.is_rank ? guarded.ranks_are_left : others_are_left)) leftovers.kill(process);
+    for (const FoundProcess& process : found) {
+      if (Clock::now() - begin >= (process.is_rank ? guarded.ranks_are_left : others_are_left)) {
+        leftovers.kill(process);
+      } else {
+        leftovers.note(process);  // it may end by itself, and leave its files
+      }
+    }
     std::this_thread::sleep_for(kGuardLook);
   }
 }

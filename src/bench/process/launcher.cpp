@@ -31,8 +31,8 @@ using std::chrono::milliseconds;
 constexpr std::array<std::string_view, 4> kNames = {"local", "mpirun.openmpi", "mpirun.mpich", "srun"};
 
 // An mpirun whose ranks were killed ends by itself, and clears up: in less than 0.1 s where it may run. Asked to end it
-// takes as long; asked twice it ends without clearing up, and the kernel asks it when the runner dies, so that is kept
-// for those that do not notice.
+// takes as long; asked twice it ends without clearing up, and without a guard the kernel asks it when the runner dies,
+// so that is kept for those that do not notice.
 constexpr milliseconds kUntilAsked{400};
 constexpr milliseconds kUntilKilled{750};
 // It has its ranks on other hosts ended first.
@@ -262,7 +262,10 @@ Status Processes::start(const LaunchRequest& request) {
     if (is_by_rank) {
       set_place(spawning.environment, rank, request.num_ranks, *port);
     } else {
-      spawning.death_signal = SIGTERM;
+      // Where there is a guard, workers have time to clear up when the runner dies. An Open MPI that is told to end
+      // kills them at once.
+      const bool has_guard = guard_.announcements() >= 0;
+      spawning.death_signal = has_guard ? 0 : SIGTERM;
     }
     spawning.input = nothing.get();
     spawning.output = output_.get();

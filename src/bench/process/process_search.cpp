@@ -75,6 +75,19 @@ bool is_session(const std::filesystem::path& folder) {
          folder.parent_path().filename().string().starts_with("ompi.");
 }
 
+// A signal takes a moment, in which a file may be made and closed again. Who waits for a disk does not stop.
+void await_stop(pid_t pid) {
+  constexpr int kLooks = 50;
+  for (int look = 0; look < kLooks; ++look) {
+    const std::string state = text_of(fmt::format("/proc/{}/stat", pid));
+    // Behind the name, which may have any character: T stopped, Z and X over.
+    const std::size_t name_end = state.rfind(')');
+    if (name_end == std::string::npos || name_end + 2 >= state.size()) return;
+    if (std::string_view("TtZX").find(state[name_end + 2]) != std::string_view::npos) return;
+    ::usleep(1000);
+  }
+}
+
 void add_once(std::vector<std::string>& all, std::string_view each) {
   if (std::find(all.begin(), all.end(), each) == all.end()) all.emplace_back(each);
 }
@@ -124,6 +137,7 @@ void Leftovers::note_sessions(const std::vector<std::string>& sessions) {
 
 void Leftovers::kill(const FoundProcess& process) {
   ::kill(process.pid, SIGSTOP);
+  await_stop(process.pid);
   note(process);
   ::kill(process.pid, SIGKILL);
 }

@@ -30,7 +30,7 @@ struct FoundProcess {
 // left the time, and that is not certain.
 class Leftovers {
  public:
-  // What the process has now, and nothing but its own. To be called while it cannot make more.
+  // What the process has now, and nothing but its own. To be called while it cannot make more, or again and again.
   void note(const FoundProcess& process);
   void note_sessions(const std::vector<std::string>& sessions);
   // Stops the process, notes what it has, and kills it.
