@@ -395,6 +395,7 @@ Communicator::~Communicator() {
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
   if (endpoint_ != nullptr) await_delivery();
+  pass_on_breakage();
   if (watch_) watch_->stop(executor_ ? executor_->operations() : 0);
 }
 

@@ -274,6 +274,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status agree_between_hosts();
   // Marks the communicator as broken for every rank, wherever it is.
   void break_all(const shm::Breakage& why);
+  void pass_on_breakage() const noexcept;
   // With a rank that has not been reached for too long.
   void notice_unreachable();
   // Until what this rank has sent has arrived, so that its process may end.

@@ -188,6 +188,7 @@ Status Communicator::fail(End end) {
     case End::timed_out: break_all(lateness()); break;
     case End::mismatched: break_all(difference()); break;
   }
+  pass_on_breakage();
   await_stores();
   return failure();
 }

@@ -2,6 +2,7 @@
 // What is different in a communicator whose ranks are on several hosts.
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -103,6 +104,17 @@ void Communicator::break_all(const shm::Breakage& why) {
   if (endpoint_ != nullptr && watch_ && !region_->is_broken())
     watch_->tell_broken(static_cast<int>(why.rank), why.code, why.words);
   region_->break_with(why);
+}
+
+// What another rank of this host has found, it tells by way of the first of them, which may leave before it is asked.
+void Communicator::pass_on_breakage() const noexcept {
+  if (endpoint_ == nullptr || !watch_) return;
+  try {
+    if (const std::optional<shm::Breakage> why = region_->breakage())
+      watch_->tell_broken(static_cast<int>(why->rank), why->code, why->words);
+  } catch (const std::bad_alloc&) {
+    // Words need memory; who found it tells it too.
+  }
 }
 
 void Communicator::notice_unreachable() {

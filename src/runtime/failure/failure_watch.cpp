@@ -215,8 +215,9 @@ bool FailureWatch::State::take_requests(tree::Message& last_words) {
     stop_now = stopping;
     last_words.number = operations;
   }
-  if (request) send_to_others(*request);
+  // A rank that gives up because of what has broken does so after it.
   if (breakage && !std::exchange(is_broken, true)) send_to_others(*breakage);
+  if (request) send_to_others(*request);
   return stop_now;
 }
 

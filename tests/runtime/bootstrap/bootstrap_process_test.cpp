@@ -199,8 +199,10 @@ TEST(BootstrapProcesses, ARankWhoseLeaderAboveIsGoneLearnsWhoDied) {
   ASSERT_EQ(::kill(children.pid(0), SIGCONT), 0);
   const std::string expected = fmt::format("rank lost rank {} (process {}) ended before the communicator was complete",
                                            kVictim, children.pid(kVictim));
-  for (int rank = 0; rank < kRanks; ++rank)
-    if (rank != kVictim) EXPECT_EQ(children.line(rank), expected) << rank;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    if (rank == kVictim) continue;
+    EXPECT_EQ(children.line(rank), expected) << rank;
+  }
 }
 
 struct Death {

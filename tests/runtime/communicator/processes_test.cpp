@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -45,6 +47,16 @@ tuttiResult_t init(tuttiComm_t* comm, const UniqueId& id, int num_ranks, int ran
 tuttiResult_t sum(tuttiComm_t comm, int& value) {
   const int mine = value;
   return tuttiAllReduce(&mine, &value, 1, tuttiInt32, tuttiSum, comm);
+}
+
+// What a communicator ends with that this rank calls nothing of.
+tuttiResult_t await_error(tuttiComm_t comm) {
+  tuttiResult_t result = tuttiSuccess;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  while (tuttiCommGetAsyncError(comm, &result) == tuttiSuccess && result == tuttiSuccess &&
+         std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  return result == tuttiSuccess ? tuttiSuccess : tuttiBarrier(comm);
 }
 
 TEST(Processes, KeepClearOfClosedStreams) {
@@ -97,6 +109,40 @@ TEST(Processes, OfAnotherHostAreSeenToEndThoughTheirChildrenLive) {
     EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(5));
     EXPECT_EQ(::kill(survivor, SIGKILL), 0);
   }
+}
+
+// Rank 2 alone finds what is wrong. Rank 1 learns of it by the memory of their host and leaves at once; it is the one
+// over whom word goes to the other host.
+TEST(Processes, OfAnotherHostHearWhatIsWrongThoughTheirLeaderLeavesAtOnce) {
+  constexpr int kRanks = 3;
+  constexpr int kRounds = 20;
+  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    setenv("TUTTI_HOST_ID", rank == 0 ? "here" : "there", 1);
+    // Rank 0 waits longer, so as to end should it not hear.
+    setenv("TUTTI_TIMEOUT", rank == 2 ? "50ms" : "5s", 1);
+    tuttiComm_t all = nullptr;
+    if (const tuttiResult_t made = init(&all, id, kRanks, rank); made != tuttiSuccess) return report(words_of(made));
+    for (int round = 0; round < kRounds; ++round) {
+      tuttiComm_t comm = nullptr;
+      tuttiResult_t result = tuttiCommSplit(all, 0, rank, &comm, nullptr);
+      // What nobody but rank 2 waits for long: rank 0 does not come.
+      if (result == tuttiSuccess && rank != 0) result = tuttiBarrier(comm);
+      if (result == tuttiSuccess) result = await_error(comm);
+      std::string words = words_of(result);
+      tuttiCommDestroy(comm);
+      report(words);
+      // The others' patience in the next split begins once all have come to it.
+      if (tuttiBarrier(all) != tuttiSuccess) return;
+    }
+    tuttiCommDestroy(all);
+  });
+  const auto server = test::start_server_on_network();
+  children.release(server->id());
+  for (int round = 0; round < kRounds; ++round)
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const std::string words = children.line(rank);
+      ASSERT_NE(words.find(" is late"), std::string::npos) << "round " << round << ", rank " << rank << ": " << words;
+    }
 }
 
 // As many as there are, and so many more.
