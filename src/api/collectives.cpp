@@ -12,9 +12,9 @@ namespace {
 using tutti::Collective;
 using tutti::End;
 using tutti::Invocation;
+using tutti::Recorder;
 using tutti::api::objection_to;
 using tutti::api::recorded;
-using tutti::api::Recorder;
 using tutti::api::recorder_of;
 using tutti::api::refuse;
 using tutti::api::report;

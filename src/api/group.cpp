@@ -36,8 +36,8 @@ tuttiResult_t tuttiGroupStart() {
 }
 
 tuttiResult_t tuttiGroupEnd() {
+  using tutti::Recorder;
   using tutti::Status;
-  using tutti::api::Recorder;
   using tutti::api::recorder_of;
   using tutti::api::report;
   return tutti::api::guarded([]() -> tuttiResult_t {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "api/recording/recorder.hpp"
 #include "base/log.hpp"
 #include "base/variables/environment.hpp"
 #include "on_fabric/virtual_time.hpp"
+#include "recording/recorder.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include <tutti/tutti.h>
 
@@ -37,7 +37,7 @@ struct tuttiComm {
   // One of the two, while it is live; the first where its calls are not recorded: fast paths ask for that alone. In
   // virtual time neither.
   tutti::Communicator* unrecorded = nullptr;
-  tutti::api::Recorder* recorder = nullptr;
+  tutti::Recorder* recorder = nullptr;
 };
 
 namespace tutti::api {

@@ -15,13 +15,13 @@ namespace {
 using tutti::Collective;
 using tutti::Invocation;
 using tutti::Operation;
+using tutti::Recorder;
 using tutti::Status;
 using tutti::Transfer;
 using tutti::api::guarded;
 using tutti::api::Life;
 using tutti::api::objection_to;
 using tutti::api::recorded_transfer;
-using tutti::api::Recorder;
 using tutti::api::recorder_of;
 using tutti::api::refuse;
 using tutti::api::report;

@@ -10,13 +10,13 @@
 namespace {
 
 using tutti::Operation;
+using tutti::Recorder;
 using tutti::Transfer;
 using tutti::api::check_transfer;
 using tutti::api::Life;
 using tutti::api::make_request;
 using tutti::api::objection_to;
 using tutti::api::recorded_transfer;
-using tutti::api::Recorder;
 using tutti::api::recorder_of;
 using tutti::api::refuse;
 using tutti::api::report;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recorder counts and measures, by a clock of the test's.
-#include "api/recording/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -60,3 +60,12 @@ set(expected ncclTunerPlugin_v2 ncclTunerPlugin_v3 ncclTunerPlugin_v4 ncclTunerP
 if(NOT names STREQUAL expected)
   message(FATAL_ERROR "the tuner of NCCL exports ${names}; it is to export ${expected}")
 endif()
+
+if(mpi_recorder)
+  exported("${mpi_recorder}" names)
+  list(LENGTH names number)
+  list(FILTER names EXCLUDE REGEX "^(MPI_[A-Z][a-z_]+|mpi_[a-z_]+_|ompi_[a-z_]+_f)$")
+  if(names OR number LESS 200)
+    message(FATAL_ERROR "the recorder of MPI exports ${number} names, and these are no functions of MPI: ${names}")
+  endif()
+endif()

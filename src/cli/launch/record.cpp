@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/launch/foreground.hpp"
+#include "cli/launch/own_library.hpp"
 #include "cli/launch/recording.hpp"
 #include "cli/output.hpp"
 #include "launch/process_group.hpp"
@@ -27,14 +28,20 @@ namespace {
 constexpr int kNotStarted = 127;
 constexpr int kNotStartable = 126;
 
+constexpr const char* kMpiRecorder = "libtutti-mpi-recorder.so";
+
 struct RecordArguments {
   std::string path = "workload.toml";
   std::string num_ranks;
   std::string from;
+  bool prints_preload = false;
   std::vector<std::string> command;
 };
 
 Status check_arguments(const RecordArguments& options, int& num_ranks) {
+  if (options.prints_preload && !(options.command.empty() && options.num_ranks.empty() && options.from.empty()))
+    return wrong_argument("--print-preload goes with nothing else");
+  if (options.prints_preload) return {};
   if (!options.from.empty()) {
     if (!options.command.empty() || !options.num_ranks.empty())
       return wrong_argument("--from reads what is there; it takes no program and no -n");
@@ -51,11 +58,35 @@ Status check_arguments(const RecordArguments& options, int& num_ranks) {
   return {};
 }
 
+// The loader takes blanks and colons for the ends of paths.
+Result<std::string> preload_of_mpi() {
+  const std::string path = find_own_library(kMpiRecorder);
+  if (path.empty())
+    return Status(Code::unsupported,
+                  fmt::format("{} is neither beside this program nor where it is installed", kMpiRecorder));
+  if (path.find_first_of(" :") != std::string::npos)
+    return Status(Code::unsupported,
+                  fmt::format("{} cannot be preloaded: its path has a blank or a colon", in_quotes(path)));
+  return path;
+}
+
+// Programs of MPI find its functions in the recorder first.
+void record_mpi(Environment& environment, const Context& context) {
+  const Result<std::string> path = preload_of_mpi();
+  if (!path.ok()) {
+    context.error << "tutti record: calls of MPI are not recorded: " << path.status().message() << "\n";
+    return;
+  }
+  const std::string others = environment.lookup("LD_PRELOAD").value_or("");
+  environment.set("LD_PRELOAD", others.empty() ? *path : fmt::format("{}:{}", *path, others));
+}
+
 // Its exit status.
 Result<int> run_recorded_program(const RecordArguments& options, int num_ranks, const std::string& folder,
                                  const Context& context) {
   Environment environment = context.environment;
   environment.set("TUTTI_RECORD", folder);
+  record_mpi(environment, context);
   if (num_ranks > 0) {
     launch::GroupOptions group;
     group.num_ranks = num_ranks;
@@ -88,8 +119,9 @@ Result<Exit> write_workload(const RecordArguments& options, const std::string& f
     // Then that was said, or the program itself has said why.
     if (status == kNotStarted || status == kNotStartable) return static_cast<Exit>(status);
     context.error << fmt::format(
-        "tutti record: {} is not written: {}. Only programs that use Tutti's library are recorded, from the first "
-        "collective that they call.\n",
+        "tutti record: {} is not written: {}. Programs are recorded that use Tutti's library, or an MPI that is a "
+        "shared "
+        "library, from the first collective that they call.\n",
         in_quotes(options.path), merged.status().message());
     return status != 0 ? static_cast<Exit>(status) : Exit::not_done;
   }
@@ -107,6 +139,11 @@ Result<Exit> write_workload(const RecordArguments& options, const std::string& f
 Result<Exit> record_calls(const RecordArguments& options, const Context& context) {
   int num_ranks = 0;
   TUTTI_TRY(check_arguments(options, num_ranks));
+  if (options.prints_preload) {
+    TUTTI_TRY_ASSIGN(const std::string path, preload_of_mpi());
+    context.out << path << "\n";
+    return Exit::done;
+  }
   TUTTI_TRY(check_output({.path = options.path}));
   if (!options.from.empty()) return write_workload(options, options.from, 0, context);
   TUTTI_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make("record"));
@@ -127,6 +164,8 @@ Run define_record(CLI::App& app) {
   app.add_option("--from", options->from,
                  "Run nothing: read what a program has written that was run with TUTTI_RECORD set to this folder")
       ->type_name("FOLDER");
+  app.add_flag("--print-preload", options->prints_preload,
+               "Run nothing: print the library that records calls of MPI, for LD_PRELOAD");
   app.add_option("program", options->command,
                  "What to run, with its arguments; put -- before it, so that its options are not read as tutti's")
       ->type_name("PROGRAM [ARGUMENTS]");
@@ -140,11 +179,12 @@ Run define_record(CLI::App& app) {
 
 Command record_command() {
   return {.name = "record",
-          .summary = "Run a program and write which collectives it calls, how often and from where, as a workload",
+          .summary = "Run a program of Tutti's library or of MPI, and write which collectives it calls as a workload",
           .examples =
               "tutti record -n 4 -- ./program\n"
               "tutti record -o step.toml -- mpirun -n 4 python3 train.py\n"
-              "TUTTI_RECORD=/tmp/parts srun -n 8 ./program; tutti record --from /tmp/parts",
+              "TUTTI_RECORD=/tmp/parts srun -n 8 ./program; tutti record --from /tmp/parts\n"
+              "export TUTTI_RECORD=/tmp/parts LD_PRELOAD=$(tutti record --print-preload)",
           .define = define_record};
 }
 

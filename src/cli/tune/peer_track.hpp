@@ -47,8 +47,9 @@ class PeerTrack final : public tune::Track {
   [[nodiscard]] std::vector<harness::Racer> race_settings(const tune::CaseKey& key, std::uint64_t bytes,
                                                           std::span<const std::vector<harness::Setting>> settings,
                                                           const harness::RaceOptions& options);
-  // What makes the peer obey the table.
+  // What makes the peer obey the table, or go one way.
   [[nodiscard]] Result<std::vector<harness::Setting>> settings_for(const DecisionTable& table);
+  [[nodiscard]] Result<std::vector<harness::Setting>> settings_for(const tune::CaseKey& key, const TableWay& way);
 
   [[nodiscard]] const harness::RaceTrack& races() const { return track_; }
   // Of the peer, as the last race's rows have it.
@@ -59,7 +60,6 @@ class PeerTrack final : public tune::Track {
   [[nodiscard]] const std::vector<std::string>& wrong() const { return wrong_; }
 
  private:
-  [[nodiscard]] Result<std::vector<harness::Setting>> settings_for(const tune::CaseKey& key, const TableWay& way);
   // Whether the row shows that the way ran.
   [[nodiscard]] bool is_followed(const harness::Row& row, const TableWay& way) const;
 

@@ -2,7 +2,6 @@
 #include "cli/tune/tune_score.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace tutti::cli {
@@ -40,10 +39,8 @@ void add_launch(const harness::Row& before, const harness::Row& after, Launches&
 
 }  // namespace
 
-std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable& table,
-                          const std::vector<harness::Setting>& before, const std::vector<harness::Setting>& after,
+std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable& table, const SettingsAfter& after,
                           const ScoreOptions& options, PeerTrack& track, const harness::MeasureOptions& measure) {
-  const std::array<std::vector<harness::Setting>, 2> both = {before, after};
   std::vector<Launches> launches(cells.size());
   const double begin = track.now();
   harness::RaceOptions race{.measure = measure};
@@ -56,8 +53,12 @@ std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable
     for (std::size_t each = 0; each < cells.size() && !track.is_interrupted(); ++each) {
       const double left = until - (track.now() - begin);
       race.measure.budget.seconds = std::max(left / static_cast<double>(cells.size() - each), 0.01);
-      const std::vector<harness::Racer> racers = track.race_settings(cells[each].key, cells[each].bytes, both, race);
-      add_launch(racers[0].row, racers[1].row, launches[each]);
+      std::vector<std::vector<harness::Setting>> contenders = {{}, after(cells[each])};
+      // Where nothing changes, its time is all there is to know.
+      if (contenders.back().empty()) contenders.pop_back();
+      const std::vector<harness::Racer> racers =
+          track.race_settings(cells[each].key, cells[each].bytes, contenders, race);
+      add_launch(racers.front().row, racers.back().row, launches[each]);
       for (const harness::Racer& racer : racers) {
         if (options.rows == nullptr) break;
         options.rows->push_back(racer.row);

@@ -35,12 +35,13 @@ struct ScoreOptions {
   std::vector<harness::Row>* rows = nullptr;  // where all that was measured goes, before and after in turns
 };
 
-// Each size of each key, as far as time and interrupts allow. `before` and `after` are settings of the peer,
-// and `after` makes it obey the table.
+// The settings of the peer that make it do in a cell what the table says.
+using SettingsAfter = std::function<std::vector<harness::Setting>(const tune::Cell&)>;
+
+// Each size of each key, as far as time and interrupts allow, against the peer without settings.
 [[nodiscard]] std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable& table,
-                                        const std::vector<harness::Setting>& before,
-                                        const std::vector<harness::Setting>& after, const ScoreOptions& options,
-                                        PeerTrack& track, const harness::MeasureOptions& measure);
+                                        const SettingsAfter& after, const ScoreOptions& options, PeerTrack& track,
+                                        const harness::MeasureOptions& measure);
 
 // Where the table is surely slower than what ran before, or does wrong, that is the only way left in the cell. How many
 // sizes these are.

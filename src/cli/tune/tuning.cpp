@@ -244,9 +244,9 @@ class Tuning {
   }
 
   std::vector<Scored> score(DecisionTable& table) {
-    // What is simulated is exact, and a table of others is not what they read: tutti export --verify scores that.
-    if (!request_.is_own || options_.exhaustive || track_.is_interrupted()) return {};
-    const Result<std::vector<harness::Setting>> after = track_.settings_for(table);
+    // What is simulated is exact.
+    if (request_.peer.reckoner != nullptr || options_.exhaustive || track_.is_interrupted()) return {};
+    const Result<SettingsAfter> after = settings_after(table);
     if (!after.ok()) {
       teller_.say(fmt::format("not scored: {}", after.status().message()));
       return {};
@@ -255,10 +255,22 @@ class Tuning {
     std::vector<tune::Cell> cells;
     for (const tune::Cell& cell : cells_)
       if (is_wanted(cell)) cells.push_back(cell);
-    std::vector<Scored> scored = cli::score(
-        cells, table, {}, *after, {.seconds = request_.seconds * kForScore, .rows = &rows_}, track_, measure_);
+    std::vector<Scored> scored =
+        cli::score(cells, table, *after, {.seconds = request_.seconds * kForScore, .rows = &rows_}, track_, measure_);
     give_back_losses(scored, table);
     return scored;
+  }
+
+  // Tutti's own ranks obey the table. Others read what tutti export makes of it; here they go each way by itself.
+  Result<SettingsAfter> settings_after(const DecisionTable& table) {
+    if (!request_.is_own)
+      return SettingsAfter([this, &table](const tune::Cell& cell) {
+        const TableSection* const section = section_for(table, cell.key);
+        const TableWay way = section == nullptr ? TableWay() : section->range_of(cell.bytes).way;
+        return track_.settings_for(cell.key, way).value();
+      });
+    TUTTI_TRY_ASSIGN(std::vector<harness::Setting> settings, track_.settings_for(table));
+    return SettingsAfter([settings = std::move(settings)](const tune::Cell&) { return settings; });
   }
 
   // Not one that the search has looked at besides.
@@ -295,8 +307,9 @@ class Tuning {
   // one.
   void keep_rows(DecisionTable& table) {
     if (rows_.empty() || options_.no_store) return;
+    // Others' rows have the settings that made them go each way.
     const std::string name(row_of(VariableId::table).name);
-    for (std::size_t each = 0; each < rows_.size(); ++each) {
+    for (std::size_t each = 0; request_.is_own && each < rows_.size(); ++each) {
       const bool is_after = each % 2 == 1;
       std::string place = before_ == nullptr ? std::string(kNoTable) : before_->title();
       if (is_after) {

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "../in_folder.hpp"
-#include "workload/workload.hpp"
+#include "recorded.hpp"
 
 namespace tutti {
 
@@ -18,21 +17,9 @@ const char* const test::kTuttiProgram = TUTTI_PROGRAM;
 namespace {
 
 using Outcome = test::Ended;
+using test::counts_of;
 
-class Record : public test::InFolder {
- protected:
-  [[nodiscard]] Workload workload(const std::string& name = "workload.toml") const {
-    Result<Workload> read = read_workload(folder_.read(name), name);
-    EXPECT_TRUE(read.ok()) << read.status().to_string();
-    return read.ok() ? *std::move(read) : Workload();
-  }
-  static std::map<std::string, std::uint64_t> counts_of(const Workload& workload) {
-    std::map<std::string, std::uint64_t> counts;
-    for (const WorkloadEntry& each : workload.entries)
-      counts[fmt::format("{} {} {}", name_of(each.collective), each.ranks, each.bytes)] += each.calls;
-    return counts;
-  }
-};
+class Record : public test::RecordInFolder {};
 
 constexpr const char* kProgram = RECORDED_PROGRAM;
 
@@ -80,7 +67,7 @@ TEST_F(Record, ARankThatDiesLeavesTheOthersCounts) {
 TEST_F(Record, MistakesAreSaid) {
   const Outcome nothing = tutti("record -- true");
   EXPECT_EQ(nothing.exit, 1);
-  EXPECT_NE(nothing.error.find("Only programs that use Tutti's library"), std::string::npos) << nothing.error;
+  EXPECT_NE(nothing.error.find("Programs are recorded that use Tutti's library"), std::string::npos) << nothing.error;
   EXPECT_FALSE(std::filesystem::exists(folder_.file("workload.toml")));
   EXPECT_EQ(tutti("record -- ./nowhere").exit, 127);
   EXPECT_NE(tutti("record").error.find("there is no program to run"), std::string::npos);

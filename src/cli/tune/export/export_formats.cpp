@@ -12,6 +12,7 @@
 
 #include "base/system/file.hpp"
 #include "base/text.hpp"
+#include "cli/launch/own_library.hpp"
 #include "cli/number.hpp"
 #include "tune/export/json_tree.hpp"
 #include "tune/export/mpich_selection.hpp"
@@ -79,14 +80,11 @@ Result<int> release_of(const ExportChoice& choice) {
   return static_cast<int>(*release);
 }
 
-// Beside this program or where it is installed; its bare name where it is in neither place.
+// Its bare name where it is not there.
 std::string own_nccl_plugin() {
-  std::string name = tune::NcclPlugin{}.library;
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const std::filesystem::path& place : {folder / name, folder / TUTTI_LIBRARIES / name})
-    if (std::filesystem::exists(place, error)) return place.lexically_normal().string();
-  return name;
+  const std::string name = tune::NcclPlugin{}.library;
+  const std::string path = find_own_library(name);
+  return path.empty() ? name : path;
 }
 
 Result<tune::NcclPlugin> nccl_plugin(const ExportChoice& choice) {

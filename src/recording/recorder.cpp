@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/recording/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@
 #include "base/system/take_fd.hpp"
 #include "base/text.hpp"
 
-namespace tutti::api {
+namespace tutti {
 
 namespace {
 
@@ -353,7 +353,8 @@ void Recorder::end_group(std::int64_t start) noexcept {
 
 Part Recorder::part() const {
   current_->left = left_;
-  Part part{.program = program_of_this_process(),
+  Part part{.api = options_.api,
+            .program = program_of_this_process(),
             .host = LogWriter::of_this_process().host,
             .process = static_cast<std::uint32_t>(process_),
             .ranks = options_.ranks,
@@ -399,4 +400,4 @@ void Recorder::write(bool is_whole) noexcept {
   }
 }
 
-}  // namespace tutti::api
+}  // namespace tutti

@@ -23,7 +23,7 @@
 #include "data/type.hpp"
 #include "workload/part.hpp"
 
-namespace tutti::api {
+namespace tutti {
 
 // Of what is measured now and then: each value stands for the calls since the one before.
 class Sampled {
@@ -49,6 +49,7 @@ class Recorder {
 
   struct Options {
     std::string folder = {};
+    std::string api = "tutti";  // whose calls they are
     std::uint32_t ranks = 1;
     std::uint32_t rank = 0;
     std::uint32_t line = 0;                                // see Part
@@ -192,4 +193,4 @@ inline Recorder::Call Recorder::begin(const Key& key) noexcept {
   return begin(cell_of(key));
 }
 
-}  // namespace tutti::api
+}  // namespace tutti
