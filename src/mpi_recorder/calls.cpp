@@ -17,7 +17,7 @@
 namespace tutti::mpi_recorder {
 namespace {
 
-// An MPI may call its own functions, which the program has not called.
+// Above 0, an MPI calls its own functions, which the program has not called.
 thread_local int depth = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a thread's own
 
 struct Deeper {
@@ -27,16 +27,16 @@ struct Deeper {
   ~Deeper() { --depth; }
 };
 
-enum class Kind : std::uint8_t { c, c_large, fortran };
+enum class Language : std::uint8_t { c, c_large, fortran };  // c_large: with counts of type MPI_Count
 
-constexpr int kNoFunction = 16;  // MPI_ERR_OTHER, or about that: no MPI is there at all
+constexpr int kNoFunction = 16;  // no MPI is there at all; MPI_ERR_OTHER in Open MPI
 
-// Whether it has done what it is for.
-template <Kind kind, std::size_t n>
+// Calls the MPI's function with the arguments as they came. Its error code; 0 is success.
+template <Language language, std::size_t n>
 int pass_on(void* function, const std::array<Word, n>& words) {
   const Deeper deeper;
   return [&]<std::size_t... at>(std::index_sequence<at...>) {
-    if constexpr (kind == Kind::fortran) {
+    if constexpr (language == Language::fortran) {
       using Function = void (*)(decltype(Word{at})...);
       reinterpret_cast<Function>(function)(words[at]...);
       return *reinterpret_cast<const int*>(words[n - 1]);
@@ -48,31 +48,35 @@ int pass_on(void* function, const std::array<Word, n>& words) {
   (std::make_index_sequence<n>{});
 }
 
-template <Kind kind, std::size_t n>
+template <Language language, std::size_t n>
 int refuse(const std::array<Word, n>& words) {
-  if constexpr (kind == Kind::fortran) *reinterpret_cast<int*>(words[n - 1]) = kNoFunction;
+  if constexpr (language == Language::fortran) *reinterpret_cast<int*>(words[n - 1]) = kNoFunction;
   return kNoFunction;
 }
 
-template <Kind kind, std::size_t n>
+template <Language language, std::size_t n>
 Arguments arguments_of(const std::array<Word, n>& words) {
-  return {.words = words, .is_fortran = kind == Kind::fortran, .has_large_counts = kind == Kind::c_large};
+  return {
+      .words = words, .is_fortran = language == Language::fortran, .has_large_counts = language == Language::c_large};
 }
 
 // Null where nobody is to know of this call.
 const Mpi* mpi_to_record() { return depth == 0 && is_recording() ? Mpi::of_this_process() : nullptr; }
 
 // The handle that a function has set.
-template <Kind kind>
-Handle handle_behind(const Mpi& mpi, Mpi::Kind what, Word pointer, std::size_t number = 0) {
-  if constexpr (kind == Kind::fortran) return mpi.from_fortran(what, reinterpret_cast<const int*>(pointer)[number]);
+template <Language language>
+Handle handle_behind(const Mpi& mpi, Mpi::HandleKind what, Word pointer, std::size_t number = 0) {
+  if constexpr (language == Language::fortran)
+    return mpi.from_fortran(what, reinterpret_cast<const int*>(pointer)[number]);
   return mpi.handle_at(pointer, number);
 }
 
-// The last call of this thread that was recorded, as it was passed. One that is like it needs no look at its arguments:
-// what they mean stays while `changes` does. Not where several threads may call at once.
+// The last call of this thread that was recorded, as it was passed. One that is like it needs no look at its arguments.
+// It is kept if its type is MPI's own, whose handle stands for nothing else ever, and holds until a communicator is
+// freed. Not where several threads may call at once.
 struct Again {
   std::uint64_t changes = 0;
+  void* function = nullptr;
   const void* site = nullptr;
   std::array<Word, 6> words{};
   Recorder* recorder = nullptr;
@@ -80,7 +84,7 @@ struct Again {
 };
 thread_local Again again;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a thread's own
 
-// Those that say what is called; lists are in memory, which may have changed.
+// The arguments that say what is called, but for lists: their contents may change at the same address.
 template <const Shape& shape, std::size_t n>
 std::array<Word, 6> telling_words(const std::array<Word, n>& words) {
   const auto word = [&](int at) { return at == kNone ? Word{0} : words[static_cast<std::size_t>(at)]; };
@@ -88,121 +92,142 @@ std::array<Word, 6> telling_words(const std::array<Word, n>& words) {
           word(shape.root),         word(shape.count_at_root), word(shape.type_at_root)};
 }
 
-// Nothing where it is not recorded.
+// Empty where the call is not recorded.
 struct Begun {
   Recorder* recorder = nullptr;
+  bool lasts = false;  // see CallKey
   Recorder::Key key;
   Recorder::Call call;
 };
 Begun begin(const Mpi& mpi, const Shape& shape, const Arguments& arguments, const void* site) {
-  const Member member = member_of(mpi, arguments.handle(mpi, Mpi::Kind::communicator, shape.communicator));
+  const Member member = member_of(mpi, arguments.handle(mpi, Mpi::HandleKind::communicator, shape.communicator));
   if (member.recorder == nullptr) return {};
-  const Recorder::Key key = key_of(mpi, shape, arguments, member, site);
+  const CallKey found = key_of(mpi, shape, arguments, member, site);
   const auto lock = lock_recorders(mpi);
-  return {.recorder = member.recorder, .key = key, .call = member.recorder->begin(key)};
+  return {.recorder = member.recorder,
+          .lasts = found.lasts && !mpi.has_threads(),
+          .key = found.key,
+          .call = member.recorder->begin(found.key)};
 }
 
 // `request` is where the request's pointer stands, or kNone.
-template <Kind kind, const Shape& shape, std::size_t n>
+template <Language language, const Shape& shape, std::size_t n>
 int collective(void* function, int request, const void* site, const std::array<Word, n>& words) {
-  constexpr bool kCanBeAgain = kind != Kind::fortran && !shape.varies;
-  if (function == nullptr) return refuse<kind>(words);
+  constexpr bool kCanBeAgain = language != Language::fortran && !shape.varies;
+  if (function == nullptr) return refuse<language>(words);
   if constexpr (kCanBeAgain) {
-    if (again.site == site && again.changes == changes.load(std::memory_order_acquire) &&
-        again.words == telling_words<shape>(words) && again.recorder->count_again(again.key)) {
+    if (depth == 0 && again.site == site && again.function == function &&
+        again.changes == changes.load(std::memory_order_acquire) && again.words == telling_words<shape>(words) &&
+        again.recorder->count_again(again.key)) {
       Recorder* const recorder = again.recorder;
-      const int result = pass_on<kind>(function, words);
+      const int result = pass_on<language>(function, words);
       if (result != 0) recorder->take_back();
+      if (request != kNone && has_pending_requests())
+        forget_request(handle_behind<language>(*Mpi::of_this_process(), Mpi::HandleKind::request,
+                                               words[static_cast<std::size_t>(request)]));
       return result;
     }
   }
   const Mpi* const mpi = mpi_to_record();
-  if (mpi == nullptr) return pass_on<kind>(function, words);
+  if (mpi == nullptr) return pass_on<language>(function, words);
   const std::uint64_t changes_before = changes.load(std::memory_order_acquire);
-  const Begun begun = begin(*mpi, shape, arguments_of<kind>(words), site);
-  if (begun.recorder == nullptr) return pass_on<kind>(function, words);
-  if (kCanBeAgain && !mpi->has_threads())
+  const Begun begun = begin(*mpi, shape, arguments_of<language>(words), site);
+  if (begun.recorder == nullptr) return pass_on<language>(function, words);
+  if (kCanBeAgain && begun.lasts)
     again = {.changes = changes_before,
+             .function = function,
              .site = site,
              .words = telling_words<shape>(words),
              .recorder = begun.recorder,
              .key = begun.key};
-  const int result = pass_on<kind>(function, words);
+  const int result = pass_on<language>(function, words);
   const auto lock = lock_recorders(*mpi);
   begun.recorder->end(begun.call, result == 0);
-  if (request == kNone || result != 0 || !begun.call.is_clocked) return result;
+  if (request == kNone || result != 0) return result;
+  const Handle handle =
+      handle_behind<language>(*mpi, Mpi::HandleKind::request, words[static_cast<std::size_t>(request)]);
+  // One that has ended unseen may have had the same handle.
+  if (!begun.call.is_clocked) {
+    if (has_pending_requests()) forget_request(handle);
+    return result;
+  }
   try {
-    note_request(handle_behind<kind>(*mpi, Mpi::Kind::request, words[static_cast<std::size_t>(request)]),
-                 *begun.call.cell);
+    note_request(handle, *begun.call.cell);
   } catch (const std::exception&) {
     return result;  // its time is that of its start alone
   }
   return result;
 }
 
-// Sends and receives, so many at once.
-template <Kind kind, std::size_t n>
+// `number` sends and receives in one call.
+template <Language language, std::size_t n>
 int transfer(void* function, int communicator, int number, const std::array<Word, n>& words) {
-  if (function == nullptr) return refuse<kind>(words);
+  if (function == nullptr) return refuse<language>(words);
   const Mpi* const mpi = mpi_to_record();
-  if (mpi == nullptr) return pass_on<kind>(function, words);
-  const Member member = member_of(*mpi, arguments_of<kind>(words).handle(*mpi, Mpi::Kind::communicator, communicator));
-  for (int each = 0; each < number && member.recorder != nullptr; ++each) {
+  if (mpi == nullptr) return pass_on<language>(function, words);
+  const Arguments arguments = arguments_of<language>(words);
+  Recorder* const recorder =
+      member_of(*mpi, arguments.handle(*mpi, Mpi::HandleKind::communicator, communicator)).recorder;
+  if (recorder == nullptr) return pass_on<language>(function, words);
+  Recorder::Call call;
+  {
     const auto lock = lock_recorders(*mpi);
-    // Only counted: their times are nobody's.
-    member.recorder->end(member.recorder->begin(member.recorder->transfers()), true);
+    for (int others = 1; others < number; ++others) recorder->end(recorder->begin(recorder->transfers()), true);
+    call = recorder->begin(recorder->transfers());
   }
-  return pass_on<kind>(function, words);
+  const int result = pass_on<language>(function, words);
+  const auto lock = lock_recorders(*mpi);
+  recorder->end(call, result == 0);
+  return result;
 }
 
-// Waits and tests, of the requests of which the number stands at `number`, or of one.
-template <Kind kind, std::size_t n>
+// Waits and tests of the requests at `requests`. Their number stands at `number`; kNone: it is one.
+template <Language language, std::size_t n>
 int completion(void* function, int number, int requests, const std::array<Word, n>& words) {
-  if (function == nullptr) return refuse<kind>(words);
-  const Mpi* const mpi = has_open_requests() ? mpi_to_record() : nullptr;
-  if (mpi == nullptr) return pass_on<kind>(function, words);
+  if (function == nullptr) return refuse<language>(words);
+  const Mpi* const mpi = has_pending_requests() ? mpi_to_record() : nullptr;
+  if (mpi == nullptr) return pass_on<language>(function, words);
   const Word list = words[static_cast<std::size_t>(requests)];
-  const int many = number == kNone ? 1 : arguments_of<kind>(words).integer(number);
+  const int many = number == kNone ? 1 : arguments_of<language>(words).integer(number);
   std::vector<Handle> before;
-  std::vector<Recorder::Cell*> cells;
   std::vector<std::int64_t> starts;
   try {
     for (int each = 0; each < many; ++each)
-      before.push_back(handle_behind<kind>(*mpi, Mpi::Kind::request, list, static_cast<std::size_t>(each)));
-    cells = find_requests(before);
-    starts.resize(cells.size());
-  } catch (const std::exception&) {
-    return pass_on<kind>(function, words);
-  }
-  {
+      before.push_back(handle_behind<language>(*mpi, Mpi::HandleKind::request, list, static_cast<std::size_t>(each)));
+    starts.resize(before.size());
     const auto lock = lock_recorders(*mpi);
-    for (std::size_t each = 0; each < cells.size(); ++each)
-      if (cells[each] != nullptr) starts[each] = cells[each]->owner->begin_wait(*cells[each]);
+    for (std::size_t each = 0; each < before.size(); ++each)
+      if (Recorder::Cell* const cell = find_request(before[each])) starts[each] = cell->owner->begin_wait(*cell);
+  } catch (const std::exception&) {
+    return pass_on<language>(function, words);
   }
-  const int result = pass_on<kind>(function, words);
+  const int result = pass_on<language>(function, words);
   const auto lock = lock_recorders(*mpi);
-  for (std::size_t each = 0; each < cells.size(); ++each) {
-    if (cells[each] == nullptr) continue;
-    if (handle_behind<kind>(*mpi, Mpi::Kind::request, list, each) == before[each]) continue;  // in progress still
+  for (std::size_t each = 0; each < before.size(); ++each) {
+    // Another thread may have freed the communicator meanwhile.
+    Recorder::Cell* const cell = starts[each] == 0 ? nullptr : find_request(before[each]);
+    const bool is_pending = handle_behind<language>(*mpi, Mpi::HandleKind::request, list, each) == before[each];
+    if (cell == nullptr || is_pending) continue;
     forget_request(before[each]);
-    cells[each]->owner->end_wait(*cells[each], starts[each]);
+    cell->owner->end_wait(*cell, starts[each]);
   }
   return result;
 }
 
-// The end of a communicator, which all of its ranks come to.
-template <Kind kind, std::size_t n>
+// MPI_Comm_free and MPI_Comm_disconnect; an MPI calls them too, for what a program has left on a communicator.
+template <Language language, std::size_t n>
 int end_of_communicator(void* function, int, const std::array<Word, n>& words) {
-  if (function == nullptr) return refuse<kind>(words);
-  if (const Mpi* const mpi = mpi_to_record()) forget(handle_behind<kind>(*mpi, Mpi::Kind::communicator, words[0]));
-  return pass_on<kind>(function, words);
+  if (function == nullptr) return refuse<language>(words);
+  if (const Mpi* const mpi = is_recording() ? Mpi::of_this_process() : nullptr)
+    forget(*mpi, handle_behind<language>(*mpi, Mpi::HandleKind::communicator, words[0]));
+  return pass_on<language>(function, words);
 }
 
-template <Kind kind, std::size_t n>
+template <Language language, std::size_t n>
 int end_of_mpi(void* function, int, const std::array<Word, n>& words) {
-  if (function == nullptr) return refuse<kind>(words);
-  if (depth == 0 && is_recording()) forget_all();
-  return pass_on<kind>(function, words);
+  if (function == nullptr) return refuse<language>(words);
+  if (const Mpi* const mpi = mpi_to_record()) forget_all(*mpi);
+  return pass_on<language>(function, words);
 }
 
 }  // namespace

@@ -9,8 +9,14 @@ namespace tutti::mpi_recorder {
 
 namespace {
 
-// What is wrong with a count the MPI says.
+// The MPI reports a count below 0; here it is none.
 std::uint64_t from_signed(std::int64_t count) { return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0)); }
+
+// What is too much for a recorder is its most.
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t all = 0;
+  return __builtin_mul_overflow(a, b, &all) ? Recorder::kMostCount : std::min(all, Recorder::kMostCount);
+}
 
 struct Block {
   Elements elements;
@@ -26,7 +32,7 @@ class Call {
     const bool asks_root = is_root && shape.count_at_root != kNone;
     count_ = asks_root ? shape.count_at_root : shape.count;
     type_ = asks_root ? shape.type_at_root : shape.type;
-    // Of what has a root the others know their own block alone.
+    // If there is a root, the others know the size of their own block alone.
     has_list_ = shape.varies && (asks_root || shape.root == kNone);
   }
 
@@ -35,12 +41,12 @@ class Call {
   [[nodiscard]] Block block() const {
     if (count_ == kNone) return {};
     if (shape_.has_type_list) return {{}, bytes_of_list()};
-    const Elements elements = elements_of(mpi_, arguments_.handle(mpi_, Mpi::Kind::type, type_));
+    const Elements elements = elements_of(mpi_, arguments_.handle(mpi_, Mpi::HandleKind::type, type_));
     std::uint64_t count = 0;
     if (has_list_) {
       for (std::size_t rank = 0; rank < member_.ranks; ++rank) count += arguments_.count_in_list(count_, rank);
     } else {
-      count = arguments_.count(count_) * (shape_.varies ? member_.ranks : 1);
+      count = product(arguments_.count(count_), shape_.varies ? member_.ranks : 1);
     }
     return {elements, count};
   }
@@ -53,9 +59,9 @@ class Call {
       const std::uint64_t count = arguments_.count_in_list(count_, rank);
       if (count == 0) continue;  // then its type means nothing
       const Handle type = arguments_.is_fortran
-                              ? mpi_.from_fortran(Mpi::Kind::type, reinterpret_cast<const int*>(types)[rank])
+                              ? mpi_.from_fortran(Mpi::HandleKind::type, reinterpret_cast<const int*>(types)[rank])
                               : mpi_.handle_at(types, rank);
-      bytes += count * static_cast<std::uint64_t>(mpi_.size_of_type(type));
+      bytes += product(count, mpi_.size_of_type(type));
     }
     return bytes;
   }
@@ -77,7 +83,7 @@ int Arguments::integer(int at) const {
   return is_fortran ? *reinterpret_cast<const int*>(word) : static_cast<int>(word);
 }
 
-Handle Arguments::handle(const Mpi& mpi, Mpi::Kind kind, int at) const {
+Handle Arguments::handle(const Mpi& mpi, Mpi::HandleKind kind, int at) const {
   const Word word = words[static_cast<std::size_t>(at)];
   return is_fortran ? mpi.from_fortran(kind, *reinterpret_cast<const int*>(word)) : mpi.handle(word);
 }
@@ -93,12 +99,12 @@ std::uint64_t Arguments::count_in_list(int at, std::size_t number) const {
                                       : reinterpret_cast<const int*>(list)[number]);
 }
 
-Recorder::Key key_of(const Mpi& mpi, const Shape& shape, const Arguments& arguments, const Member& member,
-                     const void* site) {
+CallKey key_of(const Mpi& mpi, const Shape& shape, const Arguments& arguments, const Member& member, const void* site) {
   const Call call(mpi, shape, arguments, member);
   const Block block = call.block();
-  const std::uint64_t count = std::min(block.count * block.elements.each, Recorder::kMostCount);
-  return Recorder::key_of(site, shape.collective, block.elements.type, count, call.root());
+  const std::uint64_t count = product(block.count, block.elements.each);
+  return {.key = Recorder::key_of(site, shape.collective, block.elements.type, count, call.root()),
+          .lasts = block.elements.is_of_mpi};
 }
 
 }  // namespace tutti::mpi_recorder

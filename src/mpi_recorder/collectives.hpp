@@ -14,12 +14,12 @@ namespace tutti::mpi_recorder {
 
 constexpr int kNone = -1;
 
-// Where a collective's arguments stand, from 0. Of those with buffers at both ends these are of the one that
-// MPI_IN_PLACE leaves as it is.
+// Where a collective's arguments stand, from 0. Of a send and a receive buffer, the one that MPI_IN_PLACE does not
+// replace is described.
 struct Shape {
   Collective collective = Collective::barrier;
   int communicator = 0;
-  int count = kNone;  // of those that vary, where the root knows no more: a list
+  int count = kNone;  // if blocks differ in size and there is no count_at_root, a list: one of each rank
   int type = kNone;
   int root = kNone;
   int count_at_root = kNone;
@@ -33,12 +33,16 @@ struct Arguments {
   bool is_fortran = false;        // then each is a pointer
   bool has_large_counts = false;  // else counts are of type int
   [[nodiscard]] int integer(int at) const;
-  [[nodiscard]] Handle handle(const Mpi& mpi, Mpi::Kind kind, int at) const;
+  [[nodiscard]] Handle handle(const Mpi& mpi, Mpi::HandleKind kind, int at) const;
   [[nodiscard]] std::uint64_t count(int at) const;
   [[nodiscard]] std::uint64_t count_in_list(int at, std::size_t number) const;
 };
 
-[[nodiscard]] Recorder::Key key_of(const Mpi& mpi, const Shape& shape, const Arguments& arguments, const Member& member,
-                                   const void* site);
+struct CallKey {
+  Recorder::Key key;
+  bool lasts = true;  // whether the same arguments stand for the same call for ever: its type is none of the program's
+};
+[[nodiscard]] CallKey key_of(const Mpi& mpi, const Shape& shape, const Arguments& arguments, const Member& member,
+                             const void* site);
 
 }  // namespace tutti::mpi_recorder

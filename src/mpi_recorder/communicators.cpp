@@ -55,7 +55,7 @@ Known make(const Mpi& mpi, Handle communicator) {
   known.member = {.rank = static_cast<std::uint32_t>(found.rank), .ranks = static_cast<std::uint32_t>(found.ranks)};
   known.recorder = std::make_unique<Recorder>(Recorder::Options{
       .folder = all().folder,
-      .api = "mpi",
+      .api = mpi.name(),
       .ranks = known.member.ranks,
       .rank = known.member.rank,
       .line = static_cast<std::uint32_t>(found.rank_in_world),
@@ -84,7 +84,9 @@ Member member_of(const Mpi& mpi, Handle communicator) {
   }
 }
 
-void forget(Handle communicator) {
+void forget(const Mpi& mpi, Handle communicator) {
+  // Held until the recorder is gone: another thread may wait for what it has started there.
+  const auto recorders = lock_recorders(mpi);
   Known gone;
   {
     const std::scoped_lock lock(all().mutex);
@@ -97,15 +99,13 @@ void forget(Handle communicator) {
   if (gone.recorder != nullptr) forget_requests_of(*gone.recorder);
 }
 
-void forget_all() {
+void forget_all(const Mpi& mpi) {
+  const auto recorders = lock_recorders(mpi);
   all().has_ended.store(true, std::memory_order_relaxed);
-  std::map<Handle, Known> gone;
-  {
-    const std::scoped_lock lock(all().mutex);
-    gone.swap(all().known);
-    changes.fetch_add(1, std::memory_order_release);
-  }
   forget_all_requests();
+  const std::scoped_lock lock(all().mutex);
+  all().known.clear();
+  changes.fetch_add(1, std::memory_order_release);
 }
 
 std::unique_lock<std::mutex> lock_recorders(const Mpi& mpi) {

@@ -14,7 +14,7 @@ namespace tutti::mpi_recorder {
 // Whether this process is recorded, and may call MPI still.
 [[nodiscard]] bool is_recording();
 
-// Of what is recorded, and where: a number that other communicators, and the end of MPI, make another.
+// The version of what is known of communicators: it grows when one is freed, and when MPI ends.
 extern std::atomic<std::uint64_t> changes;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 struct Member {
@@ -24,11 +24,11 @@ struct Member {
 };
 [[nodiscard]] Member member_of(const Mpi& mpi, Handle communicator);
 
-// Writes what is recorded of it. `forget_all` is for MPI's own end.
-void forget(Handle communicator);
-void forget_all();
+// Writes the recording of a communicator, and drops it. `forget_all` is for the end of MPI.
+void forget(const Mpi& mpi, Handle communicator);
+void forget_all(const Mpi& mpi);
 
-// Held while recorders change, where several threads may call: MPI lets one wait for what another has started.
+// If several threads may call at once: one may wait for what another has started.
 [[nodiscard]] std::unique_lock<std::mutex> lock_recorders(const Mpi& mpi);
 
 }  // namespace tutti::mpi_recorder

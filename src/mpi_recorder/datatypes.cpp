@@ -16,7 +16,7 @@ struct OtherName {
   Type type;
   std::uint64_t each = 1;
 };
-// Those that Tutti's own table has not, mostly of Fortran. What has another size, as compilers can be told, is bytes.
+// Names that Tutti's own table lacks, mostly Fortran's. Compilers can change sizes: a type of another size is bytes.
 constexpr auto kOtherNames = std::to_array<OtherName>({{"MPI_CHAR", Type::i8},
                                                        {"MPI_CHARACTER", Type::i8},
                                                        {"MPI_INTEGER", Type::i32},
@@ -44,12 +44,12 @@ constexpr auto kOtherNames = std::to_array<OtherName>({{"MPI_CHAR", Type::i8},
 std::optional<Elements> find_by_name(std::string_view name) {
   if (!name.starts_with("MPI_")) return std::nullopt;
   for (const OtherName& each : kOtherNames)
-    if (each.name == name) return Elements{each.type, each.each};
-  if (const std::optional<Type> type = type_from_name(name)) return Elements{*type, 1};
+    if (each.name == name) return Elements{each.type, each.each, true};
+  if (const std::optional<Type> type = type_from_name(name)) return Elements{*type, 1, true};
   return std::nullopt;
 }
 
-// The last that this thread has called with, of those that no program can free.
+// The last of MPI's own types that this thread has called with.
 struct Last {
   Handle type = 0;
   bool is_known = false;
@@ -61,10 +61,10 @@ thread_local Last last;  // NOLINT(cppcoreguidelines-avoid-non-const-global-vari
 
 Elements elements_of(const Mpi& mpi, Handle type) {
   if (last.is_known && last.type == type) return last.elements;
-  const auto bytes = static_cast<std::uint64_t>(mpi.size_of_type(type));
+  const std::uint64_t bytes = mpi.size_of_type(type);
   std::array<char, kMostName> room{};
   const std::optional<Elements> found = find_by_name(mpi.name_of_type(type, room));
-  if (!found || size_of(found->type) * found->each != bytes) return {Type::u8, bytes};
+  if (!found || size_of(found->type) * found->each != bytes) return {Type::u8, bytes, false};
   last = {.type = type, .is_known = true, .elements = *found};
   return *found;
 }

@@ -9,10 +9,11 @@
 
 namespace tutti::mpi_recorder {
 
-// One element is so many of these: of what the program has made, its bytes.
+// An element of MPI is `each` of these. Of a type that the program has made, these are bytes.
 struct Elements {
   Type type = Type::u8;
   std::uint64_t each = 1;
+  bool is_of_mpi = true;  // no program can free the type
 };
 [[nodiscard]] Elements elements_of(const Mpi& mpi, Handle type);
 

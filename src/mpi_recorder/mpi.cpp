@@ -18,7 +18,7 @@ constexpr Handle kWorldOfMpich = 0x44000000;
 constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMostName = 8192;  // of a library's description of itself, in any MPI
 
-// Of what a program has opened for itself alone, as interpreters do, the search order tells nothing.
+// RTLD_NEXT finds nothing in a library that was opened with RTLD_LOCAL, as interpreters open modules.
 void* find_in_any_library(const char* name) {
   std::vector<std::string> paths;
   dl_iterate_phdr(
@@ -82,12 +82,14 @@ const Mpi* Mpi::of_this_process() {
 bool Mpi::find_functions() {
   const std::string library = description_of_library();
   if (void* const world = object("ompi_mpi_comm_world"); world != nullptr) {
+    name_ = "openmpi";
     world_ = reinterpret_cast<Handle>(world);
     if (!find("MPI_Comm_f2c", of_fortran_[0]) || !find("MPI_Type_f2c", of_fortran_[1]) ||
         !find("MPI_Request_f2c", of_fortran_[2]))
       return false;
   } else if (library.find("MPICH") != std::string::npos || library.find("MVAPICH") != std::string::npos ||
              library.find("Intel(R) MPI") != std::string::npos) {
+    if (library.starts_with("MPICH")) name_ = "mpich";
     handle_bytes_ = sizeof(int);
     world_ = kWorldOfMpich;
   } else {
@@ -97,9 +99,9 @@ bool Mpi::find_functions() {
     int level = kThreadMultiple;
     has_threads_ = query_thread_(&level) != 0 || level >= kThreadMultiple;
   }
-  return find("PMPI_Comm_rank", comm_rank_) && find("PMPI_Comm_size", comm_size_) &&
-         find("PMPI_Comm_test_inter", comm_test_inter_) && find("PMPI_Type_size", type_size_) &&
-         find("PMPI_Type_get_name", type_get_name_);
+  return find("PMPI_Initialized", initialized_) && find("PMPI_Comm_rank", comm_rank_) &&
+         find("PMPI_Comm_size", comm_size_) && find("PMPI_Comm_test_inter", comm_test_inter_) &&
+         find("PMPI_Type_size_x", type_size_x_) && find("PMPI_Type_get_name", type_get_name_);
 }
 
 Handle Mpi::handle_at(Word handles, std::size_t number) const {
@@ -112,21 +114,22 @@ Handle Mpi::handle_at(Word handles, std::size_t number) const {
   return handle;
 }
 
-Handle Mpi::from_fortran(Kind kind, int handle) const {
+Handle Mpi::from_fortran(HandleKind kind, int handle) const {
   const auto convert = of_fortran_[static_cast<std::size_t>(kind)];
   return convert == nullptr ? static_cast<std::uint32_t>(handle) : convert(handle);
 }
 
 bool Mpi::find_membership(Handle communicator, Membership& found) const {
+  int has_world = 0;
   int is_inter = 0;
-  return comm_test_inter_(communicator, &is_inter) == 0 && is_inter == 0 &&
-         comm_rank_(communicator, &found.rank) == 0 && comm_size_(communicator, &found.ranks) == 0 &&
+  return initialized_(&has_world) == 0 && has_world != 0 && comm_test_inter_(communicator, &is_inter) == 0 &&
+         is_inter == 0 && comm_rank_(communicator, &found.rank) == 0 && comm_size_(communicator, &found.ranks) == 0 &&
          comm_rank_(world_, &found.rank_in_world) == 0;
 }
 
-int Mpi::size_of_type(Handle type) const {
-  int bytes = 0;
-  return type_size_(type, &bytes) == 0 ? bytes : 0;
+std::uint64_t Mpi::size_of_type(Handle type) const {
+  std::int64_t bytes = 0;
+  return type_size_x_(type, &bytes) == 0 && bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
 std::string_view Mpi::name_of_type(Handle type, std::span<char> room) const {

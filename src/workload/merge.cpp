@@ -20,9 +20,28 @@ namespace tutti {
 
 namespace {
 
+constexpr std::string_view kOwnApi = "tutti";
+
 // Of all ranks alike, wherever each calls from.
 using What = std::tuple<Collective, std::uint64_t, Type, std::uint32_t>;
 using Where = std::pair<What, std::string>;
+// What ranks must agree on: collective, bytes and root. In MPI a rank may send elements, and another take a type of
+// them.
+using Agreed = std::tuple<Collective, std::uint64_t, std::uint32_t>;
+
+// Where blocks differ in size each rank may know another sum.
+bool is_alike_everywhere(Collective collective) {
+  return collective != Collective::all_to_all_v && collective != Collective::gather_v &&
+         collective != Collective::scatter_v;
+}
+
+// Of all blocks; where they differ in size they are at least an element each, which the format wants.
+std::uint64_t bytes_of(const What& what, std::uint32_t ranks) {
+  const auto [collective, count, type, root] = what;
+  if (collective == Collective::barrier) return 0;
+  if (!facts_of(collective).varies) return count * num_blocks(collective, ranks) * size_of(type);
+  return std::max<std::uint64_t>(count, ranks) * size_of(type);
+}
 
 struct Total {
   std::uint64_t calls = 0;
@@ -39,7 +58,7 @@ struct Total {
 struct Lane {
   std::vector<Where> order;  // of the first calls
   std::map<Where, Total> calls;
-  std::map<What, std::uint64_t> counts;
+  std::map<Agreed, std::uint64_t> counts;
 
   void add(const Part& part, const SiteName& name) {
     for (const PartCall& call : part.calls) {
@@ -47,25 +66,10 @@ struct Lane {
       const auto [found, is_new] = calls.try_emplace(where);
       if (is_new) order.push_back(where);
       found->second.add(call);
-      counts[where.first] += call.calls;
+      counts[{call.collective, bytes_of(where.first, part.ranks), call.root}] += call.calls;
     }
   }
 };
-
-// Where blocks differ in size each rank may know another sum.
-bool is_alike_everywhere(const What& what) {
-  const Collective collective = std::get<0>(what);
-  return collective != Collective::all_to_all_v && collective != Collective::gather_v &&
-         collective != Collective::scatter_v;
-}
-
-// Of all blocks; where they differ in size they are at least an element each, which the format wants.
-std::uint64_t bytes_of(const What& what, std::uint32_t ranks) {
-  const auto [collective, count, type, root] = what;
-  if (collective == Collective::barrier) return 0;
-  if (!facts_of(collective).varies) return count * num_blocks(collective, ranks) * size_of(type);
-  return std::max<std::uint64_t>(count, ranks) * size_of(type);
-}
 
 bool moves_nothing(const What& what) { return std::get<0>(what) != Collective::barrier && std::get<1>(what) == 0; }
 
@@ -212,21 +216,21 @@ class Merger {
       for (const auto& what : all_of(first->second, lane)) {
         const std::uint64_t here = calls_in(first->second, what);
         const std::uint64_t there = calls_in(lane, what);
-        if (here == there || !is_alike_everywhere(what) || ++number > kMostNamed) continue;
+        if (here == there || !is_alike_everywhere(std::get<0>(what)) || ++number > kMostNamed) continue;
         merged_.notes.push_back(fmt::format("ranks disagree: {} of {} B {} by rank {}, and {} by rank {}",
-                                            name_of(std::get<0>(what)), bytes_of(what, largest_), counted(here, "call"),
-                                            line_, there, line));
+                                            name_of(std::get<0>(what)), std::get<1>(what), counted(here, "call"), line_,
+                                            there, line));
       }
     if (number > kMostNamed)
       merged_.notes.push_back(fmt::format("and {} more", counted(number - kMostNamed, "disagreement")));
   }
-  static std::set<What> all_of(const Lane& a, const Lane& b) {
-    std::set<What> all;
+  static std::set<Agreed> all_of(const Lane& a, const Lane& b) {
+    std::set<Agreed> all;
     for (const auto& [what, calls] : a.counts) all.insert(what);
     for (const auto& [what, calls] : b.counts) all.insert(what);
     return all;
   }
-  static std::uint64_t calls_in(const Lane& lane, const What& what) {
+  static std::uint64_t calls_in(const Lane& lane, const Agreed& what) {
     const auto found = lane.counts.find(what);
     return found == lane.counts.end() ? 0 : found->second;
   }
@@ -251,6 +255,22 @@ std::string name_of_site(const CallSite& site) {
   return fmt::format("{}+{:#x}", site.module.substr(site.module.rfind('/') + 1), site.offset);
 }
 
-Result<Merged> merge(std::span<const Part> parts, const SiteName& name) { return Merger(parts, name).merge(); }
+// A program may start with another library's calls, such as a broadcast of MPI, and then use Tutti's.
+Result<Merged> merge(std::span<const Part> parts, const SiteName& name) {
+  std::set<std::string> apis;
+  for (const Part& part : parts)
+    if (!part.calls.empty()) apis.insert(part.api);
+  const std::string kept = apis.empty() || apis.contains(std::string(kOwnApi)) ? std::string(kOwnApi) : *apis.begin();
+  std::vector<Part> of_kept;
+  for (const Part& part : parts)
+    if (part.api == kept) of_kept.push_back(part);
+  Result<Merged> merged = Merger(of_kept, name).merge();
+  if (!merged.ok()) return merged;
+  merged->api = kept;
+  apis.erase(kept);
+  for (const std::string& other : apis)
+    merged->notes.push_back(fmt::format("left out the calls of {}: a workload is of one library", other));
+  return merged;
+}
 
 }  // namespace tutti

@@ -16,6 +16,7 @@ namespace tutti {
 
 struct Merged {
   Workload workload;               // its entries in the order of rank 0's first calls
+  std::string api;                 // whose calls they are
   std::vector<std::string> notes;  // what is left out, lacking or in disagreement: a sentence each
 };
 

@@ -2,7 +2,9 @@
 // What ranks have recorded, in files, and as one workload.
 #include "workload/merge.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -122,6 +124,30 @@ TEST(Merge, SaysWhatIsMissing) {
                 "1 recording is incomplete: the last calls are missing", "of 3 ranks 2 wrote nothing: 0, 2"}));
   EXPECT_FALSE(merge({}).ok());
   EXPECT_FALSE(merge(std::vector<Part>{of_rank(0, {called(Collective::all_reduce, 0, 4)})}).ok());
+}
+
+TEST(Merge, KeepsTheCallsOfOneLibrary) {
+  Part other = of_rank(0, {called(Collective::broadcast, 32, 1)});
+  other.api = "openmpi";
+  const Merged both = merged_of({other, of_rank(0, {called(Collective::all_reduce, 8, 5)})});
+  ASSERT_EQ(both.workload.entries.size(), 1U);
+  EXPECT_EQ(both.workload.entries[0].collective, Collective::all_reduce);
+  EXPECT_EQ(both.api, "tutti");
+  EXPECT_EQ(both.notes.back(), "left out the calls of openmpi: a workload is of one library");
+  EXPECT_EQ(merged_of({other}).api, "openmpi");
+}
+
+// The root may take what others send as elements of a type that it has made.
+TEST(Merge, RanksAgreeOnBytes) {
+  PartCall of_bytes = called(Collective::gather, 80, 5);
+  of_bytes.type = Type::u8;
+  for (const auto& [count, disagrees] : {std::pair{20U, false}, std::pair{21U, true}}) {
+    const Merged merged = merged_of({of_rank(0, {of_bytes}), of_rank(1, {called(Collective::gather, count, 5)})});
+    EXPECT_EQ(std::any_of(merged.notes.begin(), merged.notes.end(),
+                          [](const std::string& note) { return note.starts_with("ranks disagree"); }),
+              disagrees)
+        << count;
+  }
 }
 
 TEST(Merge, WorkloadsAreReadAsTheyWereWritten) {

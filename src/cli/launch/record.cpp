@@ -34,12 +34,14 @@ struct RecordArguments {
   std::string path = "workload.toml";
   std::string num_ranks;
   std::string from;
+  bool leaves_mpi = false;
   bool prints_preload = false;
   std::vector<std::string> command;
 };
 
 Status check_arguments(const RecordArguments& options, int& num_ranks) {
-  if (options.prints_preload && !(options.command.empty() && options.num_ranks.empty() && options.from.empty()))
+  if (options.prints_preload &&
+      !(options.command.empty() && options.num_ranks.empty() && options.from.empty() && !options.leaves_mpi))
     return wrong_argument("--print-preload goes with nothing else");
   if (options.prints_preload) return {};
   if (!options.from.empty()) {
@@ -70,7 +72,7 @@ Result<std::string> preload_of_mpi() {
   return path;
 }
 
-// Programs of MPI find its functions in the recorder first.
+// MPI programs find the functions of MPI in the recorder first.
 void record_mpi(Environment& environment, const Context& context) {
   const Result<std::string> path = preload_of_mpi();
   if (!path.ok()) {
@@ -78,7 +80,7 @@ void record_mpi(Environment& environment, const Context& context) {
     return;
   }
   const std::string others = environment.lookup("LD_PRELOAD").value_or("");
-  environment.set("LD_PRELOAD", others.empty() ? *path : fmt::format("{}:{}", *path, others));
+  environment.set("LD_PRELOAD", others.empty() ? *path : fmt::format("{}:{}", others, *path));
 }
 
 // Its exit status.
@@ -86,7 +88,7 @@ Result<int> run_recorded_program(const RecordArguments& options, int num_ranks, 
                                  const Context& context) {
   Environment environment = context.environment;
   environment.set("TUTTI_RECORD", folder);
-  record_mpi(environment, context);
+  if (!options.leaves_mpi) record_mpi(environment, context);
   if (num_ranks > 0) {
     launch::GroupOptions group;
     group.num_ranks = num_ranks;
@@ -110,7 +112,7 @@ std::string about_of(const std::vector<std::string>& command) {
   return about.size() > kMostAbout ? about.substr(0, kMostAbout) + " ..." : about;
 }
 
-// Where nothing was recorded, a program that was fine is no success.
+// If nothing was recorded, the exit status is not 0, even if the program succeeded.
 Result<Exit> write_workload(const RecordArguments& options, const std::string& folder, int status,
                             const Context& context) {
   Result<Merged> merged = merge_folder(folder);
@@ -119,9 +121,9 @@ Result<Exit> write_workload(const RecordArguments& options, const std::string& f
     // Then that was said, or the program itself has said why.
     if (status == kNotStarted || status == kNotStartable) return static_cast<Exit>(status);
     context.error << fmt::format(
-        "tutti record: {} is not written: {}. Programs are recorded that use Tutti's library, or an MPI that is a "
+        "tutti record: {} is not written: {}. It sees collectives of Tutti's library, and of Open MPI or MPICH as a "
         "shared "
-        "library, from the first collective that they call.\n",
+        "library.\n",
         in_quotes(options.path), merged.status().message());
     return status != 0 ? static_cast<Exit>(status) : Exit::not_done;
   }
@@ -130,9 +132,11 @@ Result<Exit> write_workload(const RecordArguments& options, const std::string& f
   tell_workload(merged->workload, context);
   for (const std::string& note : merged->notes) context.error << "tutti record: " << note << "\n";
   if (status != 0) context.error << "tutti record: the program ended with exit status " << status << "\n";
+  // Of an MPI it is the MPI that is tuned.
+  const bool is_peer = merged->api == "openmpi" || merged->api == "mpich";
   context.error << fmt::format(
-      "wrote {}; next: tutti tune --workload {}, or tutti simulate --workload {} --fabric FABRIC\n", options.path,
-      options.path, options.path);
+      "wrote {}; next: tutti tune {}--workload {}, or tutti simulate --workload {} --fabric FABRIC\n", options.path,
+      is_peer ? fmt::format("--peer {} ", merged->api) : "", options.path, options.path);
   return static_cast<Exit>(status);
 }
 
@@ -164,8 +168,9 @@ Run define_record(CLI::App& app) {
   app.add_option("--from", options->from,
                  "Run nothing: read what a program has written that was run with TUTTI_RECORD set to this folder")
       ->type_name("FOLDER");
+  app.add_flag("--no-mpi", options->leaves_mpi, "Preload nothing: record the calls of Tutti's library alone");
   app.add_flag("--print-preload", options->prints_preload,
-               "Run nothing: print the library that records calls of MPI, for LD_PRELOAD");
+               "Run nothing: print the path of the library that records MPI calls, for LD_PRELOAD");
   app.add_option("program", options->command,
                  "What to run, with its arguments; put -- before it, so that its options are not read as tutti's")
       ->type_name("PROGRAM [ARGUMENTS]");
@@ -179,7 +184,7 @@ Run define_record(CLI::App& app) {
 
 Command record_command() {
   return {.name = "record",
-          .summary = "Run a program of Tutti's library or of MPI, and write which collectives it calls as a workload",
+          .summary = "Run a program that uses Tutti or MPI, and write which collectives it calls as a workload",
           .examples =
               "tutti record -n 4 -- ./program\n"
               "tutti record -o step.toml -- mpirun -n 4 python3 train.py\n"

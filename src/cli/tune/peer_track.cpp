@@ -23,7 +23,6 @@ constexpr std::string_view kLeaveVariable = "TUTTI_LEAVE_BUSY_CORES";
 constexpr std::uint64_t kLeastUnchecked = 4 << 20;
 constexpr std::size_t kWarmingRounds = 8;
 constexpr double kWarmingSeconds = 0.03;  // for each group
-constexpr std::string_view kMemoryVariable = "BENCH_MEMORY";
 
 bool is_simulated(std::string_view peer) { return peer.starts_with("simulate:"); }
 

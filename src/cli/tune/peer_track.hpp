@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,9 @@
 #include "tune/search.hpp"
 
 namespace tutti::cli {
+
+// The memory of a call's buffers, to workers that know several.
+inline constexpr std::string_view kMemoryVariable = "BENCH_MEMORY";
 
 struct PeerTrackOptions {
   harness::TrackOptions track;

@@ -71,10 +71,12 @@ Table table_of_scores(std::span<const Scored> scored) {
 std::string summary_of(std::span<const Scored> scored) {
   std::array<std::size_t, 4> counts = {};
   std::size_t undone = 0;
+  std::size_t unsure = 0;
   std::vector<Scored> kept;
   for (const Scored& each : scored) {
     if (each.is_undone) {
-      ++undone;
+      const bool is_loss = each.ratio.verdict == harness::Verdict::slower || !each.fault.empty();
+      ++(is_loss ? undone : unsure);
       continue;
     }
     ++counts[static_cast<std::size_t>(each.ratio.verdict)];
@@ -85,6 +87,7 @@ std::string summary_of(std::span<const Scored> scored) {
                                  of(harness::Verdict::faster), of(harness::Verdict::slower), of(harness::Verdict::same),
                                  of(harness::Verdict::undecided));
   if (undone > 0) text += fmt::format(", {} slower and undone", undone);
+  if (unsure > 0) text += fmt::format(", {} not surely faster and undone", unsure);
   return text + fmt::format("; geometric mean {:.3g} times as fast", geometric_mean(kept));
 }
 

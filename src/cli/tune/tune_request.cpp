@@ -248,6 +248,8 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
   app.add_option("--seed", options.seed, "Seed of the random order of races [1]")->type_name("N");
   app.add_flag("--keep-numbers", options.keeps_numbers, "Leave the numbers of the machine profile as they are");
   app.add_flag("--exhaustive", options.exhaustive, "Race everything at every size, as a reference; takes long");
+  app.add_flag("--only-faster", options.only_faster,
+               "Leave every size as it runs now where the score does not show the table to be surely faster");
   app.add_flag("--anyway", options.anyway, "Write the table even if other programs kept the machine busy");
   app.add_flag("--no-store", options.no_store, "Keep no results but the table");
   app.add_flag("--resume", options.resumes, "Go on with the same tuning where it was interrupted");

@@ -41,6 +41,7 @@ struct TuneOptions {
   std::string seed = "1";
   HostWords hosts;
   bool exhaustive = false;
+  bool only_faster = false;
   bool anyway = false;
   bool keeps_numbers = false;
   bool dry_run = false;

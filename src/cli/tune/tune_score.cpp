@@ -54,7 +54,7 @@ std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable
       const double left = until - (track.now() - begin);
       race.measure.budget.seconds = std::max(left / static_cast<double>(cells.size() - each), 0.01);
       std::vector<std::vector<harness::Setting>> contenders = {{}, after(cells[each])};
-      // Where nothing changes, its time is all there is to know.
+      // If no setting changes, one row stands for both.
       if (contenders.back().empty()) contenders.pop_back();
       const std::vector<harness::Racer> racers =
           track.race_settings(cells[each].key, cells[each].bytes, contenders, race);
@@ -90,10 +90,12 @@ std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable
 }
 
 std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& cells,
-                        const std::function<TableWay(const Scored&)>& way_before) {
+                        const std::function<TableWay(const Scored&)>& way_before, bool unless_faster) {
   std::size_t losses = 0;
   for (Scored& each : scored) {
-    if (each.ratio.verdict != harness::Verdict::slower && each.fault.empty()) continue;
+    const bool is_kept =
+        unless_faster ? each.ratio.verdict == harness::Verdict::faster : each.ratio.verdict != harness::Verdict::slower;
+    if (is_kept && each.fault.empty()) continue;
     each.is_undone = true;
     ++losses;
     for (tune::Cell& cell : cells)

@@ -26,7 +26,7 @@ struct Scored {
   std::string after_ran;
   std::string fault;       // wrong results, or none at all, where there were right ones before
   TableWay way;            // of the table that was scored
-  bool is_undone = false;  // it was slower, and the table that is written has what ran before
+  bool is_undone = false;  // the table that is written has what ran before
 };
 
 struct ScoreOptions {
@@ -35,7 +35,7 @@ struct ScoreOptions {
   std::vector<harness::Row>* rows = nullptr;  // where all that was measured goes, before and after in turns
 };
 
-// The settings of the peer that make it do in a cell what the table says.
+// For a cell, the peer's settings that make it follow the table.
 using SettingsAfter = std::function<std::vector<harness::Setting>(const tune::Cell&)>;
 
 // Each size of each key, as far as time and interrupts allow, against the peer without settings.
@@ -43,10 +43,10 @@ using SettingsAfter = std::function<std::vector<harness::Setting>(const tune::Ce
                                         const SettingsAfter& after, const ScoreOptions& options, PeerTrack& track,
                                         const harness::MeasureOptions& measure);
 
-// Where the table is surely slower than what ran before, or does wrong, that is the only way left in the cell. How many
-// sizes these are.
+// Where the table is surely slower than what ran before, or does wrong, what ran before is the only way left in the
+// cell; with `unless_faster` also where it is not surely faster. How many sizes these are.
 std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& cells,
-                        const std::function<TableWay(const Scored&)>& way_before);
+                        const std::function<TableWay(const Scored&)>& way_before, bool unless_faster = false);
 
 // Null where it has none.
 [[nodiscard]] const TableSection* section_for(const DecisionTable& table, const tune::CaseKey& key);

@@ -102,7 +102,7 @@ class Tuning {
            !profile_.empty();
   }
   [[nodiscard]] double seconds_of_search() const {
-    if (options_.exhaustive || !request_.is_own) return request_.seconds;
+    if (options_.exhaustive || request_.peer.reckoner != nullptr) return request_.seconds;
     return request_.seconds * (1 - kForScore - (tunes_numbers() ? kForNumbers : 0));
   }
 
@@ -244,7 +244,7 @@ class Tuning {
   }
 
   std::vector<Scored> score(DecisionTable& table) {
-    // What is simulated is exact.
+    // Simulated times are exact.
     if (request_.peer.reckoner != nullptr || options_.exhaustive || track_.is_interrupted()) return {};
     const Result<SettingsAfter> after = settings_after(table);
     if (!after.ok()) {
@@ -261,7 +261,7 @@ class Tuning {
     return scored;
   }
 
-  // Tutti's own ranks obey the table. Others read what tutti export makes of it; here they go each way by itself.
+  // Tutti's own ranks obey the table. Other peers cannot read it: settings make them go the way of each cell.
   Result<SettingsAfter> settings_after(const DecisionTable& table) {
     if (!request_.is_own)
       return SettingsAfter([this, &table](const tune::Cell& cell) {
@@ -283,12 +283,15 @@ class Tuning {
   // Where the table is surely slower than what ran before, or does wrong, that stays: an old table's way, or what the
   // profile says.
   void give_back_losses(std::vector<Scored>& scored, DecisionTable& table) {
-    const std::size_t losses = undo_losses(scored, cells_, [this](const Scored& each) { return way_before(each); });
+    const std::size_t losses = undo_losses(
+        scored, cells_, [this](const Scored& each) { return way_before(each); }, options_.only_faster);
     for (const Scored& each : scored)
       if (!each.fault.empty())
         faults_.push_back(fmt::format("{} at {} B: {}", each.way.to_string(), each.bytes, each.fault));
     if (losses == 0) return;
-    teller_.say(fmt::format("  {} slower than before, or wrong: what ran before stays there", counted(losses, "size")));
+    teller_.say(
+        fmt::format("  {} {}: what ran before stays there", counted(losses, "size"),
+                    options_.only_faster ? "not surely faster than before, or wrong" : "slower than before, or wrong"));
     table = assembled(table.numbers);
   }
   // As the runtime finds it in the old table.
@@ -307,7 +310,7 @@ class Tuning {
   // one.
   void keep_rows(DecisionTable& table) {
     if (rows_.empty() || options_.no_store) return;
-    // Others' rows have the settings that made them go each way.
+    // Rows of other peers have the settings of their way.
     const std::string name(row_of(VariableId::table).name);
     for (std::size_t each = 0; request_.is_own && each < rows_.size(); ++each) {
       const bool is_after = each % 2 == 1;
@@ -317,7 +320,9 @@ class Tuning {
       } else if (place == request_.path) {
         place += " (before)";
       }
-      rows_[each].settings = {{.name = name, .value = std::move(place)}};
+      // Besides, the memory tells rows apart.
+      std::erase_if(rows_[each].settings, [](const harness::Setting& set) { return set.name != kMemoryVariable; });
+      rows_[each].settings.push_back({.name = name, .value = std::move(place)});
     }
     const Result<std::int64_t> run = store_rows();
     if (run.ok()) {

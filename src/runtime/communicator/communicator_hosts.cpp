@@ -106,14 +106,15 @@ void Communicator::break_all(const shm::Breakage& why) {
   region_->break_with(why);
 }
 
-// What another rank of this host has found, it tells by way of the first of them, which may leave before it is asked.
+// A rank tells other hosts what it has found through the first rank of its host. That one may leave before it is asked,
+// so each passes on what it sees.
 void Communicator::pass_on_breakage() const noexcept {
   if (endpoint_ == nullptr || !watch_) return;
   try {
     if (const std::optional<shm::Breakage> why = region_->breakage())
       watch_->tell_broken(static_cast<int>(why->rank), why->code, why->words);
   } catch (const std::bad_alloc&) {
-    // Words need memory; who found it tells it too.
+    // Words need memory. The rank that found it tells it too.
   }
 }
 

@@ -215,7 +215,7 @@ bool FailureWatch::State::take_requests(tree::Message& last_words) {
     stop_now = stopping;
     last_words.number = operations;
   }
-  // A rank that gives up because of what has broken does so after it.
+  // The breakage first: a rank that aborts because of it is not its cause.
   if (breakage && !std::exchange(is_broken, true)) send_to_others(*breakage);
   if (request) send_to_others(*request);
   return stop_now;

@@ -67,7 +67,7 @@ TEST_F(Record, ARankThatDiesLeavesTheOthersCounts) {
 TEST_F(Record, MistakesAreSaid) {
   const Outcome nothing = tutti("record -- true");
   EXPECT_EQ(nothing.exit, 1);
-  EXPECT_NE(nothing.error.find("Programs are recorded that use Tutti's library"), std::string::npos) << nothing.error;
+  EXPECT_NE(nothing.error.find("It sees collectives of Tutti's library"), std::string::npos) << nothing.error;
   EXPECT_FALSE(std::filesystem::exists(folder_.file("workload.toml")));
   EXPECT_EQ(tutti("record -- ./nowhere").exit, 127);
   EXPECT_NE(tutti("record").error.find("there is no program to run"), std::string::npos);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// recorded_mpi [plain|threads|dies]: a program of MPI that tutti record is tested with: each way of calling, so often
-// that the test knows it; or 8-byte all-reduces alone; or two threads on a communicator each; or a rank that ends in
-// the midst. Functions of Fortran are called as a compiler of it does. With AS_LIBRARY it is what another program
-// opens.
+// recorded_mpi [all|plain|threads|dies]: an MPI program for tests of tutti record, which know how often it calls what.
+//   all      each way of calling; functions of Fortran are called as its compiler does
+//   plain    8-byte all-reduces alone
+//   threads  two threads, each on a communicator of its own
+//   dies     a rank ends in the midst
+// With AS_LIBRARY it is a module that another program opens.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,6 +14,11 @@
 #ifdef WITH_FORTRAN
 void mpi_allreduce_(const void* in, void* out, const int* count, const MPI_Fint* type, const MPI_Fint* op,
                     const MPI_Fint* comm, int* error);
+#ifdef OPEN_MPI
+// What the module mpi_f08 calls.
+void ompi_allreduce_f(const void* in, void* out, const int* count, const MPI_Fint* type, const MPI_Fint* op,
+                      const MPI_Fint* comm, int* error);
+#endif
 void mpi_ibcast_(void* data, const int* count, const MPI_Fint* type, const int* root, const MPI_Fint* comm,
                  MPI_Fint* request, int* error);
 void mpi_wait_(MPI_Fint* request, MPI_Fint* status, int* error);
@@ -79,6 +86,53 @@ static void call_others(int* in, int* out) {
   MPI_Type_free(&pair);
 }
 
+// A type that is made anew may have the handle of one that was freed, and another size.
+static void call_with_types(int* in, int* out) {
+  for (int call = 0; call < 800; ++call) {
+    MPI_Datatype type;
+    MPI_Type_contiguous(call % 2 == 0 ? 50 : 51, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Gather(in, 1, type, out, 1, type, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&type);
+  }
+}
+
+static void call_in_turns(int* in, int* out) {
+  // Another root each time, and two functions by one site.
+  int (*const functions[])(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) = {MPI_Scan, MPI_Exscan};
+  for (int call = 0; call < 600; ++call) {
+    MPI_Bcast(out, 18, MPI_INT, call % ranks, MPI_COMM_WORLD);
+    functions[call % 2](in, out, 19, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+
+static void call_with_blocks(int* in, int* out) {
+  int counts[64];
+  int begins[64];
+  int byte_begins[64];
+  MPI_Datatype types[64];
+  for (int each = 0; each < ranks; ++each) {
+    counts[each] = 4;
+    begins[each] = 4 * each;
+    byte_begins[each] = 4 * each * (int)sizeof(int);
+    types[each] = MPI_INT;
+  }
+  for (int call = 0; call < 7; ++call) {
+    MPI_Alltoallv(in, counts, begins, MPI_INT, out, counts, begins, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoallw(in, counts, byte_begins, types, out, counts, byte_begins, types, MPI_COMM_WORLD);
+#if MPI_VERSION >= 4
+    MPI_Count large[64];
+    MPI_Aint large_begins[64];
+    for (int each = 0; each < ranks; ++each) {
+      large[each] = 5;
+      large_begins[each] = 5 * each;
+    }
+    MPI_Allreduce_c(in, out, 21, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allgatherv_c(in, 5, MPI_INT, out, large, large_begins, MPI_INT, MPI_COMM_WORLD);
+#endif
+  }
+}
+
 static void call_without_waiting(int* in, int* out) {
   MPI_Request requests[2];
   MPI_Status statuses[2];
@@ -87,6 +141,10 @@ static void call_without_waiting(int* in, int* out) {
     MPI_Ibarrier(MPI_COMM_WORLD, &requests[1]);
     if (call % 3 == 0) {
       MPI_Waitall(2, requests, statuses);
+    } else if (call % 3 == 1) {
+      int which = 0;
+      MPI_Waitany(2, requests, &which, &statuses[0]);
+      MPI_Wait(&requests[1 - which], &statuses[1]);
     } else {
       for (int done = 0; done == 0;) MPI_Testall(2, requests, &done, statuses);
     }
@@ -106,6 +164,9 @@ static void call_as_fortran(int* in, int* out) {
     MPI_Fint status[64];
     mpi_allreduce_(in, out, &count, &type, &op, &world, &error);
     if (error != MPI_SUCCESS) fail("a call of Fortran failed");
+#ifdef OPEN_MPI
+    ompi_allreduce_f(in, out, &count, &type, &op, &world, &error);
+#endif
     mpi_ibcast_(out, &count, &type, &root, &world, &request, &error);
     mpi_wait_(&request, status, &error);
     if (error != MPI_SUCCESS) fail("a wait of Fortran failed");
@@ -157,6 +218,9 @@ static void call_all(void) {
   call_with_roots(in, out);
   call_in_place(in, out);
   call_others(in, out);
+  call_with_types(in, out);
+  call_in_turns(in, out);
+  call_with_blocks(in, out);
   call_without_waiting(in, out);
 #ifdef WITH_FORTRAN
   call_as_fortran(in, out);

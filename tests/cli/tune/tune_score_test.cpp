@@ -41,6 +41,36 @@ TEST(TuneScore, WhatIsSlowerOrWrongIsNotInTheTable) {
       "3 sizes: 1 faster, 0 slower, 0 the same, 0 undecided, 2 slower and undone; geometric mean 1.25 times as fast");
 }
 
+TEST(TuneScore, OnlyWhatIsSurelyFasterIsInTheTableIfThatIsAskedFor) {
+  std::vector<tune::Cell> cells;
+  std::vector<Scored> scored;
+  for (const harness::Verdict verdict :
+       {harness::Verdict::faster, harness::Verdict::undecided, harness::Verdict::same}) {
+    const std::uint64_t bytes = 8U << (3 * cells.size());
+    cells.push_back(
+        {.key = {}, .bytes = bytes, .times = {{.way = way("ring"), .us = 8, .low_us = 7.9, .high_us = 8.1}}});
+    Scored& each = scored.emplace_back();
+    each.bytes = bytes;
+    each.before_us = 10;
+    each.way = way("ring");
+    each.ratio.ratio = 1.25;
+    each.ratio.verdict = verdict;
+  }
+  std::vector<Scored> again = scored;
+  std::vector<tune::Cell> cells_again = cells;
+  const auto before = [](const Scored&) { return way(""); };
+  EXPECT_EQ(undo_losses(again, cells_again, before), 0U);
+  EXPECT_EQ(undo_losses(scored, cells, before, true), 2U);
+  const std::vector<TableSection> sections = tune::make_sections(cells, {});
+  ASSERT_EQ(sections.size(), 1U);
+  EXPECT_EQ(sections[0].range_of(8).way.algorithm, "ring");
+  EXPECT_EQ(sections[0].range_of(64).way.algorithm, "");
+  EXPECT_EQ(sections[0].range_of(512).way.algorithm, "");
+  EXPECT_EQ(summary_of(scored),
+            "3 sizes: 1 faster, 0 slower, 0 the same, 0 undecided, 2 not surely faster and undone; geometric mean 1.25 "
+            "times as fast");
+}
+
 // Memory that is touched for the first time makes the first rounds slow, of either.
 TEST(TuneScore, RoundsThatAreSlowAtTheBeginDoNotCount) {
   const SteadyRounds rounds =

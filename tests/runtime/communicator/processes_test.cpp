@@ -49,7 +49,7 @@ tuttiResult_t sum(tuttiComm_t comm, int& value) {
   return tuttiAllReduce(&mine, &value, 1, tuttiInt32, tuttiSum, comm);
 }
 
-// What a communicator ends with that this rank calls nothing of.
+// The error of a communicator on which this rank makes no call until then.
 tuttiResult_t await_error(tuttiComm_t comm) {
   tuttiResult_t result = tuttiSuccess;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
@@ -111,8 +111,8 @@ TEST(Processes, OfAnotherHostAreSeenToEndThoughTheirChildrenLive) {
   }
 }
 
-// Rank 2 alone finds what is wrong. Rank 1 learns of it by the memory of their host and leaves at once; it is the one
-// over whom word goes to the other host.
+// Rank 2 alone finds what is wrong. Rank 1 sees it in the memory of their host and leaves at once, though it passes on
+// what is to reach the other host.
 TEST(Processes, OfAnotherHostHearWhatIsWrongThoughTheirLeaderLeavesAtOnce) {
   constexpr int kRanks = 3;
   constexpr int kRounds = 20;
@@ -125,13 +125,13 @@ TEST(Processes, OfAnotherHostHearWhatIsWrongThoughTheirLeaderLeavesAtOnce) {
     for (int round = 0; round < kRounds; ++round) {
       tuttiComm_t comm = nullptr;
       tuttiResult_t result = tuttiCommSplit(all, 0, rank, &comm, nullptr);
-      // What nobody but rank 2 waits for long: rank 0 does not come.
+      // Rank 0 never comes, and rank 2 alone is impatient.
       if (result == tuttiSuccess && rank != 0) result = tuttiBarrier(comm);
       if (result == tuttiSuccess) result = await_error(comm);
       std::string words = words_of(result);
       tuttiCommDestroy(comm);
       report(words);
-      // The others' patience in the next split begins once all have come to it.
+      // So that all come to the next split at about the same time.
       if (tuttiBarrier(all) != tuttiSuccess) return;
     }
     tuttiCommDestroy(all);

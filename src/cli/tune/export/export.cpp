@@ -117,7 +117,11 @@ Status write_as_profile(const ExportArguments& options, const Context& context) 
   TUTTI_TRY_ASSIGN(const MachineProfile base, find_shipped_profile(table.profile.empty() ? "generic" : table.profile));
   const std::string name = options.name.empty() ? base.name + "_tuned" : options.name;
   TUTTI_TRY_ASSIGN(const ExportedProfile made, export_to_profile(table, base, name));
-  for (const std::string& line : made.left_out) context.error << printable(fmt::format("left out: {}", line)) << "\n";
+  constexpr std::size_t kMostLines = 8;
+  for (std::size_t each = 0; each < std::min(made.left_out.size(), kMostLines); ++each)
+    context.error << printable(fmt::format("left out: {}", made.left_out[each])) << "\n";
+  if (made.left_out.size() > kMostLines)
+    context.error << fmt::format("left out: {} more of the kind\n", made.left_out.size() - kMostLines);
   if (options.is_strict && !made.left_out.empty())
     return {Code::unsupported, fmt::format("--strict: a profile cannot express all of {}", table.title())};
   TUTTI_TRY(write_output(write_profile(made.profile), options.output, context));

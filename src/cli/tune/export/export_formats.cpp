@@ -80,7 +80,7 @@ Result<int> release_of(const ExportChoice& choice) {
   return static_cast<int>(*release);
 }
 
-// Its bare name where it is not there.
+// The path of the plugin; its bare name if it is not found.
 std::string own_nccl_plugin() {
   const std::string name = tune::NcclPlugin{}.library;
   const std::string path = find_own_library(name);

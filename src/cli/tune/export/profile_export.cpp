@@ -100,7 +100,7 @@ class ProfileRules {
                                     table_.title(), name_of(scope.collective), counted(ranks, "rank"), most_bytes));
   }
   Rule& add_rule(const Scope& scope, std::uint64_t most_bytes, const std::string& algorithm, bool attached) {
-    Rule& rule = rules_.emplace_back();
+    Rule& rule = extends_last(scope, algorithm, attached) ? rules_.back() : rules_.emplace_back();
     rule.collective = scope.collective;
     rule.most_ranks = scope.most_ranks;
     rule.most_bytes = most_bytes == kNoEnd ? kAnySize : most_bytes;
@@ -109,6 +109,14 @@ class ProfileRules {
     rule.attached = attached;
     rule.algorithm = algorithm;
     return rule;
+  }
+  // Ranges that differ in what rules do not say are one rule.
+  [[nodiscard]] bool extends_last(const Scope& scope, const std::string& algorithm, bool attached) const {
+    if (rules_.empty()) return false;
+    const Rule& last = rules_.back();
+    return last.collective == scope.collective && last.most_ranks == scope.most_ranks &&
+           last.symmetric == scope.symmetric && last.crowded == scope.crowded && last.attached == attached &&
+           last.algorithm == algorithm && !last.most_bytes.is_relative();
   }
   // A parameter that is the number of cores is that of whoever reads the profile.
   [[nodiscard]] std::string with_cores(const std::string& algorithm) const {
