@@ -227,7 +227,7 @@ std::vector<Cell> View::identity_cells(const Row& row) const {
 }
 
 std::vector<Column> View::columns() const {
-  constexpr int kCounters = 8;
+  constexpr int kCountersYield = 8;
   constexpr int kRan = 9;
   std::vector<Column> all = identity_columns();
   for (Column& column : all) column.stands_once = true;
@@ -238,7 +238,7 @@ std::vector<Column> View::columns() const {
   for (const std::string& name : counters_) {
     add_named(all, "counter", name);
     all.back().digits = kMeasuredDigits;
-    all.back().yields = kCounters;
+    all.back().yields = kCountersYield;
   }
   all.push_back({.name = "check", .stands_once = true});
   all.push_back({.name = "ran", .is_aside = is_of_programs_, .stands_once = true, .yields = kRan});

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kVersion = 1;
 
-constexpr auto kKeys = std::to_array<std::string_view>(
+constexpr auto kKeysOfFile = std::to_array<std::string_view>(
     {"version", "about", "profile", "generator", "parameters", "link", "nodes", "links", "grid", "memory",
      "switch_cost", "ranks", "costs", "memories", "kernels", "implementations", "queue", "cores"});
 
@@ -48,7 +48,7 @@ Status read_parameters(const document::Section& document, std::vector<Parameter>
 }
 
 // The parameters that generators take by themselves, and the others, which are for every fabric.
-void split(std::vector<Parameter> all, std::vector<Parameter>& own, std::vector<Parameter>& common) {
+void share_out(std::vector<Parameter> all, std::vector<Parameter>& own, std::vector<Parameter>& common) {
   for (Parameter& parameter : all) (is_common(parameter.name) ? common : own).push_back(std::move(parameter));
 }
 
@@ -62,8 +62,8 @@ Result<Fabric> generated(const document::Section& document, const Request& chang
   std::vector<Parameter> all = std::exchange(request->parameters, {});
   for (Parameter& parameter : all) parameter.where = fmt::format("{}: {}", place, parameter.name);
   TUTTI_TRY(read_parameters(document, all));
-  split(std::move(all), request->parameters, common);
-  split(changes.parameters, request->parameters, common);
+  share_out(std::move(all), request->parameters, common);
+  share_out(changes.parameters, request->parameters, common);
   if (!changes.sizes.empty()) request->sizes = changes.sizes;
   request->text = fmt::format("{}: {}", place, changes.sizes.empty() ? words : changes.text);
   return generate(*request);
@@ -114,7 +114,7 @@ Status check_reach(const document::Section& document, const Fabric& fabric, cons
 }
 
 Result<Fabric> read(const document::Section& document, std::string_view file, const Request& changes) {
-  TUTTI_TRY(document.check_keys(kKeys));
+  TUTTI_TRY(document.check_keys(kKeysOfFile));
   TUTTI_TRY(check_version(document));
   std::string about;
   TUTTI_TRY(document.read("about", about));

@@ -14,7 +14,7 @@ namespace tutti::shm {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMemoryPage = 4096;
 constexpr std::uint32_t kMostNodes = 64;
 
 }  // namespace
@@ -34,8 +34,8 @@ std::uint32_t own_node() {
 
 Status prefer_node(void* begin, std::uint64_t bytes, std::uint32_t node) {
   if (node >= kMostNodes) return {Code::unsupported, "memory nodes from number 64 on are not known here"};
-  const auto first = (reinterpret_cast<std::uintptr_t>(begin) + kPage - 1) / kPage * kPage;
-  const auto end = (reinterpret_cast<std::uintptr_t>(begin) + bytes) / kPage * kPage;
+  const auto first = (reinterpret_cast<std::uintptr_t>(begin) + kMemoryPage - 1) / kMemoryPage * kMemoryPage;
+  const auto end = (reinterpret_cast<std::uintptr_t>(begin) + bytes) / kMemoryPage * kMemoryPage;
   if (end <= first) return {};
   const std::uint64_t nodes = std::uint64_t{1} << node;
   // The kernel takes one bit less than it is told.

@@ -126,7 +126,7 @@ Status check_judged(const RegretCase& made) {
                                     machines.empty() ? "" : fmt::format(" on {}", fmt::join(machines, ", "))));
 }
 
-std::string answer_of(const RegretCase& made, const OutputOptions& output, const Context& context) {
+std::string judgement_of(const RegretCase& made, const OutputOptions& output, const Context& context) {
   const Table cells = table_of_regrets(made.cells, made.contestants, made.left_out);
   if (output.format != Format::table) return rendered(cells, output);
   std::string answer;
@@ -152,7 +152,7 @@ Status regret(const RegretArguments& options, const Context& context) {
   if (by_ranks) TUTTI_TRY(leave_out_ranks(made, context));
   for (const tune::Rule& rule : rules) made.contestants.push_back({rule.name, tune::take_all(rule, made.cells)});
   TUTTI_TRY(check_judged(made));
-  return write_output(answer_of(made, options.output, context), options.output, context);
+  return write_output(judgement_of(made, options.output, context), options.output, context);
 }
 
 Run define_regret(CLI::App& app) {
