@@ -39,7 +39,9 @@ int pass_on(void* function, const std::array<Word, n>& words) {
     if constexpr (language == Language::fortran) {
       using Function = void (*)(decltype(Word{at})...);
       reinterpret_cast<Function>(function)(words[at]...);
-      return *reinterpret_cast<const int*>(words[n - 1]);
+      // In mpi_f08 the result is optional.
+      const auto* const failure = reinterpret_cast<const int*>(words[n - 1]);
+      return failure == nullptr ? 0 : *failure;
     } else {
       using Function = int (*)(decltype(Word{at})...);
       return reinterpret_cast<Function>(function)(words[at]...);
@@ -50,7 +52,8 @@ int pass_on(void* function, const std::array<Word, n>& words) {
 
 template <Language language, std::size_t n>
 int refuse(const std::array<Word, n>& words) {
-  if constexpr (language == Language::fortran) *reinterpret_cast<int*>(words[n - 1]) = kNoFunction;
+  if constexpr (language == Language::fortran)
+    if (words[n - 1] != 0) *reinterpret_cast<int*>(words[n - 1]) = kNoFunction;
   return kNoFunction;
 }
 
@@ -92,23 +95,34 @@ std::array<Word, 6> telling_words(const std::array<Word, n>& words) {
           word(shape.root),         word(shape.count_at_root), word(shape.type_at_root)};
 }
 
-// Empty where the call is not recorded.
-struct Begun {
+// Of a call that has succeeded, so that its handles are valid: a question about others would be an error of the
+// program's. Empty where it is not recorded.
+struct Counted {
   Recorder* recorder = nullptr;
-  bool lasts = false;  // see CallKey
-  Recorder::Key key;
+  CallKey found;
   Recorder::Call call;
 };
-Begun begin(const Mpi& mpi, const Shape& shape, const Arguments& arguments, const void* site) {
+Counted count(const Mpi& mpi, const Shape& shape, const Arguments& arguments, const void* site, std::int64_t start) {
   const Member member = member_of(mpi, arguments.handle(mpi, Mpi::HandleKind::communicator, shape.communicator));
   if (member.recorder == nullptr) return {};
   const CallKey found = key_of(mpi, shape, arguments, member, site);
   const auto lock = lock_recorders(mpi);
-  return {.recorder = member.recorder,
-          .lasts = found.lasts && !mpi.has_threads(),
-          .key = found.key,
-          .call = member.recorder->begin(found.key)};
+  Counted counted{.recorder = member.recorder, .found = found, .call = {}};
+  counted.call = member.recorder->begin_late(member.recorder->cell_of(found.key), start);
+  member.recorder->end(counted.call, true);
+  return counted;
 }
+
+// Of a call that fails, or that an error handler leaves by an exception.
+struct TakeBack {
+  Recorder* recorder = nullptr;
+  explicit TakeBack(Recorder* counting) : recorder(counting) {}
+  TakeBack(const TakeBack&) = delete;
+  TakeBack& operator=(const TakeBack&) = delete;
+  ~TakeBack() {
+    if (recorder != nullptr) recorder->take_back();
+  }
+};
 
 // `request` is where the request's pointer stands, or kNone.
 template <Language language, const Shape& shape, std::size_t n>
@@ -120,39 +134,39 @@ int collective(void* function, int request, const void* site, const std::array<W
         again.changes == changes.load(std::memory_order_acquire) && again.words == telling_words<shape>(words) &&
         again.recorder->count_again(again.key)) {
       Recorder* const recorder = again.recorder;
+      TakeBack unless_done{recorder};
       const int result = pass_on<language>(function, words);
-      if (result != 0) recorder->take_back();
+      if (result == 0) unless_done.recorder = nullptr;
       if (request != kNone && has_pending_requests())
         forget_request(handle_behind<language>(*Mpi::of_this_process(), Mpi::HandleKind::request,
                                                words[static_cast<std::size_t>(request)]));
       return result;
     }
   }
-  const Mpi* const mpi = mpi_to_record();
-  if (mpi == nullptr) return pass_on<language>(function, words);
-  const std::uint64_t changes_before = changes.load(std::memory_order_acquire);
-  const Begun begun = begin(*mpi, shape, arguments_of<language>(words), site);
-  if (begun.recorder == nullptr) return pass_on<language>(function, words);
-  if (kCanBeAgain && begun.lasts)
-    again = {.changes = changes_before,
+  if (depth > 0 || !is_recording()) return pass_on<language>(function, words);
+  const std::int64_t start = Recorder::steady_clock();
+  const int result = pass_on<language>(function, words);
+  const Mpi* const mpi = result == 0 ? Mpi::of_this_process() : nullptr;
+  if (mpi == nullptr) return result;
+  const Counted counted = count(*mpi, shape, arguments_of<language>(words), site, start);
+  if (counted.recorder == nullptr) return result;
+  if (kCanBeAgain && counted.found.lasts && !mpi->has_threads())
+    again = {.changes = changes.load(std::memory_order_acquire),
              .function = function,
              .site = site,
              .words = telling_words<shape>(words),
-             .recorder = begun.recorder,
-             .key = begun.key};
-  const int result = pass_on<language>(function, words);
-  const auto lock = lock_recorders(*mpi);
-  begun.recorder->end(begun.call, result == 0);
-  if (request == kNone || result != 0) return result;
+             .recorder = counted.recorder,
+             .key = counted.found.key};
+  if (request == kNone) return result;
   const Handle handle =
       handle_behind<language>(*mpi, Mpi::HandleKind::request, words[static_cast<std::size_t>(request)]);
   // One that has ended unseen may have had the same handle.
-  if (!begun.call.is_clocked) {
+  if (!counted.call.is_clocked) {
     if (has_pending_requests()) forget_request(handle);
     return result;
   }
   try {
-    note_request(handle, *begun.call.cell);
+    note_request(handle, *counted.call.cell);
   } catch (const std::exception&) {
     return result;  // its time is that of its start alone
   }
@@ -163,21 +177,17 @@ int collective(void* function, int request, const void* site, const std::array<W
 template <Language language, std::size_t n>
 int transfer(void* function, int communicator, int number, const std::array<Word, n>& words) {
   if (function == nullptr) return refuse<language>(words);
-  const Mpi* const mpi = mpi_to_record();
-  if (mpi == nullptr) return pass_on<language>(function, words);
+  if (depth > 0 || !is_recording()) return pass_on<language>(function, words);
+  const std::int64_t start = Recorder::steady_clock();
+  const int result = pass_on<language>(function, words);
+  const Mpi* const mpi = result == 0 ? Mpi::of_this_process() : nullptr;
+  if (mpi == nullptr) return result;
   const Arguments arguments = arguments_of<language>(words);
   Recorder* const recorder =
       member_of(*mpi, arguments.handle(*mpi, Mpi::HandleKind::communicator, communicator)).recorder;
-  if (recorder == nullptr) return pass_on<language>(function, words);
-  Recorder::Call call;
-  {
-    const auto lock = lock_recorders(*mpi);
-    for (int others = 1; others < number; ++others) recorder->end(recorder->begin(recorder->transfers()), true);
-    call = recorder->begin(recorder->transfers());
-  }
-  const int result = pass_on<language>(function, words);
+  if (recorder == nullptr) return result;
   const auto lock = lock_recorders(*mpi);
-  recorder->end(call, result == 0);
+  for (int each = 0; each < number; ++each) recorder->end(recorder->begin_late(recorder->transfers(), start), true);
   return result;
 }
 
@@ -212,15 +222,6 @@ int completion(void* function, int number, int requests, const std::array<Word, 
     cell->owner->end_wait(*cell, starts[each]);
   }
   return result;
-}
-
-// MPI_Comm_free and MPI_Comm_disconnect; an MPI calls them too, for what a program has left on a communicator.
-template <Language language, std::size_t n>
-int end_of_communicator(void* function, int, const std::array<Word, n>& words) {
-  if (function == nullptr) return refuse<language>(words);
-  if (const Mpi* const mpi = is_recording() ? Mpi::of_this_process() : nullptr)
-    forget(*mpi, handle_behind<language>(*mpi, Mpi::HandleKind::communicator, words[0]));
-  return pass_on<language>(function, words);
 }
 
 template <Language language, std::size_t n>

@@ -19,12 +19,12 @@ extern std::atomic<std::uint64_t> changes;  // NOLINT(cppcoreguidelines-avoid-no
 
 struct Member {
   Recorder* recorder = nullptr;  // null: its calls are not recorded
-  std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
+  std::uint32_t rank = 0;
 };
 [[nodiscard]] Member member_of(const Mpi& mpi, Handle communicator);
 
-// Writes the recording of a communicator, and drops it. `forget_all` is for the end of MPI.
+// A communicator is no more; others alike go on with its recorder. `forget_all`, at the end of MPI, writes all.
 void forget(const Mpi& mpi, Handle communicator);
 void forget_all(const Mpi& mpi);
 

@@ -10,6 +10,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "mpi_recorder/communicators.hpp"
+
 namespace tutti::mpi_recorder {
 
 namespace {
@@ -38,6 +40,16 @@ void* find_in_any_library(const char* name) {
     if (found != nullptr) return found;
   }
   return nullptr;
+}
+
+// An attribute of every communicator that is recorded: duplicates do not have it, and MPI deletes it at the end.
+int leave_out(Handle, int, void*, void*, void*, int* is_copied) {
+  *is_copied = 0;
+  return 0;
+}
+int note_end(Handle communicator, int, void*, void*) {
+  if (const Mpi* const mpi = Mpi::of_this_process()) forget(*mpi, mpi->handle(communicator));
+  return 0;
 }
 
 template <typename Function>
@@ -99,9 +111,11 @@ bool Mpi::find_functions() {
     int level = kThreadMultiple;
     has_threads_ = query_thread_(&level) != 0 || level >= kThreadMultiple;
   }
-  return find("PMPI_Initialized", initialized_) && find("PMPI_Comm_rank", comm_rank_) &&
-         find("PMPI_Comm_size", comm_size_) && find("PMPI_Comm_test_inter", comm_test_inter_) &&
-         find("PMPI_Type_size_x", type_size_x_) && find("PMPI_Type_get_name", type_get_name_);
+  return find("PMPI_Comm_create_keyval", create_keyval_) && find("PMPI_Comm_set_attr", set_attribute_) &&
+         create_keyval_(leave_out, note_end, &keyval_, nullptr) == 0 && find("PMPI_Initialized", initialized_) &&
+         find("PMPI_Comm_rank", comm_rank_) && find("PMPI_Comm_size", comm_size_) &&
+         find("PMPI_Comm_test_inter", comm_test_inter_) && find("PMPI_Type_size_x", type_size_x_) &&
+         find("PMPI_Type_get_name", type_get_name_);
 }
 
 Handle Mpi::handle_at(Word handles, std::size_t number) const {
@@ -126,6 +140,8 @@ bool Mpi::find_membership(Handle communicator, Membership& found) const {
          is_inter == 0 && comm_rank_(communicator, &found.rank) == 0 && comm_size_(communicator, &found.ranks) == 0 &&
          comm_rank_(world_, &found.rank_in_world) == 0;
 }
+
+bool Mpi::watch_end_of(Handle communicator) const { return set_attribute_(communicator, keyval_, nullptr) == 0; }
 
 std::uint64_t Mpi::size_of_type(Handle type) const {
   std::int64_t bytes = 0;

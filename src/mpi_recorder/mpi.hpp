@@ -40,6 +40,8 @@ class Mpi {
   };
   // False of an intercommunicator, and in a program that has sessions in place of a world.
   [[nodiscard]] bool find_membership(Handle communicator, Membership& found) const;
+  // Has `forget` (communicators.hpp) called when it ends, however that comes about. Whether it could.
+  [[nodiscard]] bool watch_end_of(Handle communicator) const;
   [[nodiscard]] std::uint64_t size_of_type(Handle type) const;
   // Stored in `room`; empty on an error.
   [[nodiscard]] std::string_view name_of_type(Handle type, std::span<char> room) const;
@@ -55,6 +57,10 @@ class Mpi {
   Handle world_ = 0;
   bool has_threads_ = false;
   int (*initialized_)(int*) = nullptr;
+  int (*create_keyval_)(int (*)(Handle, int, void*, void*, void*, int*), int (*)(Handle, int, void*, void*), int*,
+                        void*) = nullptr;
+  int (*set_attribute_)(Handle, int, void*) = nullptr;
+  int keyval_ = 0;
   int (*comm_rank_)(Handle, int*) = nullptr;
   int (*comm_size_)(Handle, int*) = nullptr;
   int (*comm_test_inter_)(Handle, int*) = nullptr;

@@ -121,8 +121,8 @@ Status cannot_write_part(std::string_view path, int error) {
 }
 
 // Whoever reads it finds all of it or nothing.
-Status write_at_once(const std::string& folder, const std::string& name, std::string_view text) {
-  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return cannot_write_part(folder, errno);
+Status write_at_once(const std::string& folder, const std::string& name, std::string_view text, bool makes_folder) {
+  if (makes_folder && mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return cannot_write_part(folder, errno);
   const std::string path = folder + "/" + name;
   const std::string draft = folder + "/." + name;
   {
@@ -233,13 +233,17 @@ Recorder::Cell& Recorder::cell_of(const Key& key) noexcept {
 
 Recorder::Cell& Recorder::transfers() { return cells_[1]; }
 
-Recorder::Call Recorder::begin(Cell& cell) noexcept {
+Recorder::Call Recorder::begin(Cell& cell) noexcept { return begin_at(cell, nullptr); }
+
+Recorder::Call Recorder::begin_late(Cell& cell, std::int64_t start) noexcept { return begin_at(cell, &start); }
+
+Recorder::Call Recorder::begin_at(Cell& cell, const std::int64_t* start) noexcept {
   set_current(cell);
   --left_;
   Call call{.cell = &cell, .is_clocked = left_ <= 0};
   const bool is_armed = armed_.load(std::memory_order_relaxed);
   if (is_armed || call.is_clocked) {
-    call.start = options_.clock();
+    call.start = start == nullptr ? options_.clock() : *start;
     if (is_armed) {
       armed_.store(false, std::memory_order_relaxed);
       cell.left = left_;
@@ -249,7 +253,7 @@ Recorder::Call Recorder::begin(Cell& cell) noexcept {
         cell.gaps_up_to = calls;
       }
       // Of the moment before it was asked for, so that the time of taking it is not the call's.
-      if (call.is_clocked) call.start = options_.clock();
+      if (call.is_clocked && start == nullptr) call.start = options_.clock();
     }
     if (user_.load(std::memory_order_relaxed) != this_thread()) user_.store(this_thread(), std::memory_order_relaxed);
   }
@@ -383,7 +387,12 @@ Status Recorder::write_part(bool is_whole) const {
   Part present = part();
   if (present.calls.empty() && present.transfers == 0 && present.left_out == 0) return {};
   present.is_whole = is_whole;
-  return write_at_once(options_.folder, name_, to_text(present));
+  // A folder that is gone since was somebody's for a while: whoever has merged it wants no more.
+  struct stat found {};
+  if (has_written_ && stat(options_.folder.c_str(), &found) != 0 && errno == ENOENT) return {};
+  TUTTI_TRY(write_at_once(options_.folder, name_, to_text(present), !has_written_));
+  has_written_ = true;
+  return {};
 }
 
 void Recorder::write(bool is_whole) noexcept {

@@ -98,6 +98,9 @@ class Recorder {
   // Any call, from its begin to its end. Nothing here fails: what there is no memory for is counted as left out.
   [[nodiscard]] Call begin(const Key& key) noexcept;
   [[nodiscard]] Call begin(Cell& cell) noexcept;
+  // Of one that began at `start` and is told of only now.
+  [[nodiscard]] Call begin_late(Cell& cell, std::int64_t start) noexcept;
+  [[nodiscard]] std::int64_t now() const { return options_.clock(); }
   void end(const Call& call, bool is_done) noexcept {
     if (!is_done || call.is_clocked) [[unlikely]]
       end_otherwise(call, is_done);
@@ -137,6 +140,7 @@ class Recorder {
 
   [[nodiscard]] Cell* find(const Key& key) const;
   [[nodiscard]] Cell& make(const Key& key);
+  [[nodiscard]] Call begin_at(Cell& cell, const std::int64_t* start) noexcept;
   void end_otherwise(const Call& call, bool is_done) noexcept;
   void set_current(Cell& cell);
   void insert(Cell& cell);
@@ -167,6 +171,7 @@ class Recorder {
   std::int64_t next_write_ = 0;
   std::int64_t between_writes_ = 0;
   bool has_warned_ = false;
+  mutable bool has_written_ = false;
 };
 
 // Its calls are `reached` less those that are left until the next is clocked, that one included.

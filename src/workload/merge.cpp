@@ -114,7 +114,10 @@ class Merger {
           add_entries(size->first, where, size->second.calls.at(where));
         }
     tell(nothing);
-    if (merged_.workload.entries.empty()) return Status(Code::invalid_usage, "no rank has called a collective");
+    if (merged_.workload.entries.empty())
+      return Status(Code::invalid_usage,
+                    nothing == 0 ? "no rank has called a collective"
+                                 : fmt::format("{} of no elements, and no other collective", counted(nothing, "call")));
     return std::move(merged_);
   }
 

@@ -45,8 +45,8 @@ Status check_arguments(const RecordArguments& options, int& num_ranks) {
     return wrong_argument("--print-preload goes with nothing else");
   if (options.prints_preload) return {};
   if (!options.from.empty()) {
-    if (!options.command.empty() || !options.num_ranks.empty())
-      return wrong_argument("--from reads what is there; it takes no program and no -n");
+    if (!options.command.empty() || !options.num_ranks.empty() || options.leaves_mpi)
+      return wrong_argument("--from reads what is there; it takes no program, no -n and no --no-mpi");
     return {};
   }
   if (options.command.empty())
@@ -80,7 +80,11 @@ void record_mpi(Environment& environment, const Context& context) {
     return;
   }
   const std::string others = environment.lookup("LD_PRELOAD").value_or("");
-  environment.set("LD_PRELOAD", others.empty() ? *path : fmt::format("{}:{}", others, *path));
+  // Other tools of MPI are called by ours. A sanitizer must come first.
+  const bool is_behind = others.find("san.so") != std::string::npos;
+  environment.set("LD_PRELOAD", others.empty() ? *path
+                                : is_behind    ? fmt::format("{}:{}", others, *path)
+                                               : fmt::format("{}:{}", *path, others));
 }
 
 // Its exit status.

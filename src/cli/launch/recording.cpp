@@ -71,9 +71,11 @@ Result<Merged> merge_folder(const std::string& folder) {
     }
   }
   ElfSymbols symbols;
-  TUTTI_TRY_ASSIGN(Merged merged,
-                   merge(parts, [&](const CallSite& site) { return name_of_site(symbols.named(site)); }));
-  merged.notes.insert(merged.notes.begin(), notes.begin(), notes.end());
+  Result<Merged> merged = merge(parts, [&](const CallSite& site) { return name_of_site(symbols.named(site)); });
+  if (!merged.ok() && !notes.empty())
+    return Status(merged.status().code(),
+                  fmt::format("{}; {}{}", merged.status().message(), notes.front(), notes.size() > 1 ? " …" : ""));
+  if (merged.ok()) merged->notes.insert(merged->notes.begin(), notes.begin(), notes.end());
   return merged;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// recorded_mpi [all|plain|threads|dies]: an MPI program for tests of tutti record, which know how often it calls what.
+// recorded_mpi [all|plain|threads|many|dies]: an MPI program for tests of tutti record, which know how often it calls
+// what.
 //   all      each way of calling; functions of Fortran are called as its compiler does
 //   plain    8-byte all-reduces alone
 //   threads  two threads, each on a communicator of its own
+//   many     communicators that are made and freed
 //   dies     a rank ends in the midst
 // With AS_LIBRARY it is a module that another program opens.
 #include <mpi.h>
@@ -18,6 +20,10 @@ void mpi_allreduce_(const void* in, void* out, const int* count, const MPI_Fint*
 // What the module mpi_f08 calls.
 void ompi_allreduce_f(const void* in, void* out, const int* count, const MPI_Fint* type, const MPI_Fint* op,
                       const MPI_Fint* comm, int* error);
+#endif
+#ifndef OPEN_MPI
+// mpi_f08 of MPICH, whose result is optional.
+void mpi_barrier_f08_(const MPI_Fint* comm, int* error);
 #endif
 void mpi_ibcast_(void* data, const int* count, const MPI_Fint* type, const int* root, const MPI_Fint* comm,
                  MPI_Fint* request, int* error);
@@ -88,7 +94,7 @@ static void call_others(int* in, int* out) {
 
 // A type that is made anew may have the handle of one that was freed, and another size.
 static void call_with_types(int* in, int* out) {
-  for (int call = 0; call < 800; ++call) {
+  for (int call = 0; call < 200; ++call) {
     MPI_Datatype type;
     MPI_Type_contiguous(call % 2 == 0 ? 50 : 51, MPI_INT, &type);
     MPI_Type_commit(&type);
@@ -100,7 +106,7 @@ static void call_with_types(int* in, int* out) {
 static void call_in_turns(int* in, int* out) {
   // Another root each time, and two functions by one site.
   int (*const functions[])(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) = {MPI_Scan, MPI_Exscan};
-  for (int call = 0; call < 600; ++call) {
+  for (int call = 0; call < 150; ++call) {
     MPI_Bcast(out, 18, MPI_INT, call % ranks, MPI_COMM_WORLD);
     functions[call % 2](in, out, 19, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   }
@@ -167,6 +173,9 @@ static void call_as_fortran(int* in, int* out) {
 #ifdef OPEN_MPI
     ompi_allreduce_f(in, out, &count, &type, &op, &world, &error);
 #endif
+#ifndef OPEN_MPI
+    mpi_barrier_f08_(&world, NULL);
+#endif
     mpi_ibcast_(out, &count, &type, &root, &world, &request, &error);
     mpi_wait_(&request, status, &error);
     if (error != MPI_SUCCESS) fail("a wait of Fortran failed");
@@ -212,6 +221,31 @@ static void call_in_threads(void) {
   for (int each = 0; each < 2; ++each) MPI_Comm_free(&communicators[each]);
 }
 
+// Errors stay as they are, and do not count.
+static void call_wrongly(int* in, int* out) {
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  for (int call = 0; call < 3; ++call) {
+    if (MPI_Bcast(in, 1, MPI_DATATYPE_NULL, 0, copy) == MPI_SUCCESS) fail("a null type is no error");
+    if (MPI_Reduce(in, out, 1, MPI_INT, MPI_SUM, ranks, copy) == MPI_SUCCESS) fail("a root too large is no error");
+    MPI_Allreduce(in, out, 22, MPI_INT, MPI_SUM, copy);
+  }
+  MPI_Comm_free(&copy);
+}
+
+// Their handles are the same numbers, and their ranks differ.
+static void call_on_many(void) {
+  int in = 1;
+  int out = 0;
+  for (int call = 0; call < 500; ++call) {
+    MPI_Comm one;
+    MPI_Comm_split(MPI_COMM_WORLD, call % 2 == 0 ? 0 : rank, rank, &one);
+    MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, one);
+    MPI_Comm_free(&one);
+  }
+}
+
 static void call_all(void) {
   int* const in = calloc(1 << 14, sizeof *in);
   int* const out = calloc(1 << 14, sizeof *out);
@@ -226,6 +260,7 @@ static void call_all(void) {
   call_as_fortran(in, out);
 #endif
   call_on_others(in, out);
+  call_wrongly(in, out);
   free(in);
   free(out);
 }
@@ -241,6 +276,7 @@ int recorded_main(const char* how) {
     take_steps(1);
   }
   if (strcmp(how, "all") == 0) call_all();
+  if (strcmp(how, "many") == 0) call_on_many();
   if (strcmp(how, "threads") == 0 && level == MPI_THREAD_MULTIPLE) call_in_threads();
   MPI_Finalize();
   return 0;
