@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi_recorder/mpi.hpp"
 
-#include <array>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 

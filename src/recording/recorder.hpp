@@ -100,7 +100,6 @@ class Recorder {
   [[nodiscard]] Call begin(Cell& cell) noexcept;
   // Of one that began at `start` and is told of only now.
   [[nodiscard]] Call begin_late(Cell& cell, std::int64_t start) noexcept;
-  [[nodiscard]] std::int64_t now() const { return options_.clock(); }
   void end(const Call& call, bool is_done) noexcept {
     if (!is_done || call.is_clocked) [[unlikely]]
       end_otherwise(call, is_done);

@@ -125,9 +125,8 @@ Result<Exit> write_workload(const RecordArguments& options, const std::string& f
     // Then that was said, or the program itself has said why.
     if (status == kNotStarted || status == kNotStartable) return static_cast<Exit>(status);
     context.error << fmt::format(
-        "tutti record: {} is not written: {}. It sees collectives of Tutti's library, and of Open MPI or MPICH as a "
-        "shared "
-        "library.\n",
+        "tutti record: {} is not written: {}. It sees collectives of Tutti's library, and of Open MPI or MPICH where "
+        "that is a shared library.\n",
         in_quotes(options.path), merged.status().message());
     return status != 0 ? static_cast<Exit>(status) : Exit::not_done;
   }

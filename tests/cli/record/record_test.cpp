@@ -73,6 +73,10 @@ TEST_F(Record, MistakesAreSaid) {
   EXPECT_NE(tutti("record").error.find("there is no program to run"), std::string::npos);
   EXPECT_NE(tutti("record -n 0 -- true").error.find("-n is '0'"), std::string::npos);
   EXPECT_NE(tutti("record --from nowhere").error.find("cannot read the folder"), std::string::npos);
+  EXPECT_NE(tutti("record --no-mpi --from nowhere").error.find("no --no-mpi"), std::string::npos);
+  const Outcome several = tutti("record --print-preload -- true");
+  EXPECT_EQ(several.exit, 2);
+  EXPECT_NE(several.error.find("--print-preload goes with nothing else"), std::string::npos) << several.error;
   EXPECT_NE(tutti("record -o nowhere/w.toml -- true").exit, 0);
   EXPECT_EQ(tutti("record -- sh -c 'exit 7'").exit, 7);
 }

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace tutti::api {
+namespace tutti {
 namespace {
 
 std::int64_t now = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): the clock is a function
@@ -133,6 +133,39 @@ TEST(Recorder, WaitsAndGroupsBelongToTheirCalls) {
   EXPECT_NEAR(part.calls.at(0).compute_us, 2.5, 0.06) << "nothing is before the first";
 }
 
+// Of a call that is told of at its end, the time and the gap before it are what they were.
+TEST(Recorder, CallsThatAreToldOfLateHaveTheirTimes) {
+  Recorder recorder(without_files());
+  for (int turn = 0; turn < 8; ++turn) {
+    now += 500;
+    const std::int64_t start = now;
+    now += 100;
+    const Recorder::Call one = recorder.begin_late(recorder.cell_of(key(0, 1)), start);
+    ASSERT_TRUE(one.is_clocked) << "the first ones are";
+    recorder.end(one, true);
+  }
+  const Part part = recorder.part();
+  EXPECT_EQ(part.calls.at(0).calls, 8U);
+  EXPECT_NEAR(part.calls[0].time_us, 0.1, 0.001);
+  EXPECT_NEAR(part.calls[0].compute_us, 0.5, 0.001);
+}
+
+// Whoever has merged the folder has removed it: a rank that outlives that makes it anew for nobody.
+TEST(Recorder, AFolderThatIsRemovedStaysSo) {
+  const std::string folder = testing::TempDir() + "tutti_recorder_gone_" + std::to_string(getpid());
+  std::string said;
+  {
+    Recorder recorder(
+        {.folder = folder, .warn = [&](std::string_view words) { said = std::string(words); }, .clock = clock_of_test});
+    call(recorder, key(0, 5), 200);
+    recorder.write(false);
+    EXPECT_TRUE(std::filesystem::exists(folder));
+    std::filesystem::remove_all(folder);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  EXPECT_EQ(said, "");
+}
+
 TEST(Recorder, WritesItsPartAndWhatItCannotWriteItSaysOnce) {
   const std::string folder = testing::TempDir() + "tutti_recorder_" + std::to_string(getpid());
   std::string said;
@@ -167,4 +200,4 @@ TEST(Recorder, WritesItsPartAndWhatItCannotWriteItSaysOnce) {
 }
 
 }  // namespace
-}  // namespace tutti::api
+}  // namespace tutti
