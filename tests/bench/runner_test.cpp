@@ -86,17 +86,29 @@ class BenchRunner : public ::testing::Test {
   // In the environment of all that this test begins.
   [[nodiscard]] std::string mark() const { return "BEGUN_BY=" + folder_.file("a_test"); }
   // Processes of the program that this test has begun, or that those have.
-  [[nodiscard]] int num_workers_left() const {
-    int count = 0;
+  [[nodiscard]] std::vector<std::filesystem::path> processes() const {
+    std::vector<std::filesystem::path> found;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::error_code error;
       const auto program = std::filesystem::read_symlink(entry.path() / "exe", error);
       if (error || program != BENCH_PROGRAM) continue;
       std::ifstream file(entry.path() / "environ", std::ios::binary);
       const std::string environment(std::istreambuf_iterator<char>(file), {});
-      if (environment.find(mark()) != std::string::npos) ++count;
+      if (environment.find(mark()) != std::string::npos) found.push_back(entry.path());
     }
-    return count;
+    return found;
+  }
+  [[nodiscard]] int num_workers_left() const { return static_cast<int>(processes().size()); }
+  // How often their threads have gone to sleep.
+  [[nodiscard]] std::int64_t num_sleeps() const {
+    std::int64_t sum = 0;
+    for (const std::filesystem::path& process : processes())
+      for (const auto& thread : std::filesystem::directory_iterator(process / "task")) {
+        std::ifstream status(thread.path() / "status");
+        for (std::string word; status >> word;)
+          if (std::int64_t times = 0; word == "voluntary_ctxt_switches:" && status >> times) sum += times;
+      }
+    return sum;
   }
 
   test::TemporaryFolder folder_;
@@ -432,6 +444,22 @@ TEST_F(BenchRunner, AComparisonIsResumedAndKeepsItsBaseline) {
   EXPECT_EQ(shown.out, resumed.out) << "over the same one";
   for (const Json& row : kept()) EXPECT_EQ(row["launches"], 2) << row;
   EXPECT_EQ(num_workers_left(), 0);
+}
+
+// A comparison or a tuning has many groups, and only one of them at a time is measured.
+TEST_F(BenchRunner, WorkersThatAreToldNothingSleep) {
+  const pid_t runner = begin(long_sweep(500));
+  wait_until_kept(1);
+  ::kill(runner, SIGSTOP);
+  // What it has told them last takes them 20 ms.
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const std::int64_t before = num_sleeps();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_LE(num_sleeps() - before, 4);
+  EXPECT_GE(num_workers_left(), 3) << "the runner and two ranks";
+  ::kill(runner, SIGCONT);
+  ::kill(runner, SIGINT);
+  EXPECT_EQ(end(runner).exit, 130);
 }
 
 TEST_F(BenchRunner, AnInterruptKeepsWhatIsDone) {

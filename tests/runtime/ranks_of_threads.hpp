@@ -112,8 +112,11 @@ class ThreadRanks {
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
       Address loopback;
       loopback.bytes = {127, 0, 0, 1};
-      listeners[rank].push_back(std::move(listen_at(loopback).value()));
-      addresses.push_back({listeners[rank].front().address});
+      addresses.emplace_back();
+      for (std::uint32_t i = 0; i < settings_.transport.connections; ++i) {
+        listeners[rank].push_back(std::move(listen_at(loopback).value()));
+        addresses.back().push_back(listeners[rank].back().address);
+      }
     }
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
       const shm::RegionShape& shape = regions_[hosts_.host_of[rank]]->shape();
@@ -122,6 +125,7 @@ class ThreadRanks {
           .num_ranks = num_ranks_,
           .shape = {.depth = std::max(shape.message_depth, 8U), .slot = shape.message_slot},
           .token = token,
+          .connections = settings_.transport.connections,
           .addresses = addresses,
           .listeners = std::move(listeners[rank]),
           .warn = {}};

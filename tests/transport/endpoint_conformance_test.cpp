@@ -289,6 +289,20 @@ std::unique_ptr<World> make_tcp_world_on_faulty_wire(const Wanted& wanted) {
       wanted.may_break ? kMostCuts : 0);
 }
 
+constexpr std::uint32_t kStripes = 3;
+
+std::unique_ptr<World> make_striped_world(const Wanted& wanted) {
+  return std::make_unique<tcp::TcpWorld>(
+      tcp::TcpWorld::Setup{.num_ranks = wanted.num_ranks, .shape = wanted.shape, .connections = kStripes});
+}
+
+std::unique_ptr<World> make_striped_world_on_faulty_wire(const Wanted& wanted) {
+  constexpr int kMostCuts = 8;
+  return std::make_unique<tcp::FaultyWireWorld>(
+      tcp::TcpWorld::Setup{.num_ranks = wanted.num_ranks, .shape = wanted.shape, .connections = kStripes}, wanted.seed,
+      wanted.may_break ? kMostCuts : 0);
+}
+
 // The endpoints of another world, each late in its own way.
 class FaultyWorld final : public World {
  public:
@@ -326,6 +340,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Way{"tcp", make_tcp_world}, Way{"tcp_on_faulty_wire", make_tcp_world_on_faulty_wire, true, true},
                     Way{"faulty_tcp", faulty_over(make_tcp_world), true},
                     Way{"faulty_tcp_on_faulty_wire", faulty_over(make_tcp_world_on_faulty_wire), true, true},
+                    Way{"striped_tcp", make_striped_world},
+                    Way{"striped_tcp_on_faulty_wire", make_striped_world_on_faulty_wire, true, true},
+                    Way{"faulty_striped_tcp", faulty_over(make_striped_world), true},
                     way_over("ofi_over_tcp", ofi::kOverTcp)),
     [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
 

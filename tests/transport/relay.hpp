@@ -201,14 +201,14 @@ class Relay {
 // Endpoints that reach each other only over relays, which a thread steps. So the ranks may wait, or sleep.
 class FaultyWireWorld final : public World {
  public:
-  // A rank's relay cuts and doubles the first `most_cuts` connections to it, at random bytes.
+  // Before each listener of a rank is a relay. It cuts and doubles the first `most_cuts` connections, at random bytes.
   FaultyWireWorld(TcpWorld::Setup setup, std::uint64_t seed, int most_cuts) {
-    for (std::uint32_t rank = 0; rank < setup.num_ranks; ++rank)
-      relays_.emplace_back(
-          [random = std::mt19937_64(seed + rank), most_cuts]() mutable { return course(random, most_cuts-- > 0); });
-    setup.told = [this](std::uint32_t rank, const Address& real) {
-      relays_[rank].lead_to(real);
-      return std::vector{relays_[rank].address()};
+    setup.told = [this, seed, most_cuts](std::uint32_t, const Address& real) {
+      Relay& relay = relays_.emplace_back([random = std::mt19937_64(seed + relays_.size()), most_cuts]() mutable {
+        return course(random, most_cuts-- > 0);
+      });
+      relay.lead_to(real);
+      return std::vector{relay.address()};
     };
     world_ = std::make_unique<TcpWorld>(setup);
     thread_ = std::jthread([this](const std::stop_token& stop) {

@@ -43,24 +43,29 @@ class TcpWorld final : public World {
     std::uint32_t num_ranks = 2;
     EndpointShape shape{.depth = 8, .slot = 64 << 10};
     std::chrono::nanoseconds restore_within = std::chrono::seconds(10);
+    std::uint32_t connections = 1;
     // Where others are told that a rank listens; by default where it does.
     std::function<std::vector<Address>(std::uint32_t rank, const Address& real)> told{};
   };
 
   explicit TcpWorld(const Setup& setup) : endpoints_(setup.num_ranks), warnings_(setup.num_ranks) {
-    std::vector<Listener> listeners;
-    std::vector<std::vector<Address>> addresses;
+    std::vector<std::vector<Listener>> listeners(setup.num_ranks);
+    std::vector<std::vector<Address>> addresses(setup.num_ranks);
     for (std::uint32_t rank = 0; rank < setup.num_ranks; ++rank) {
-      listeners.push_back(listen_on_loopback());
-      addresses_.push_back(listeners.back().address);
-      addresses.push_back(setup.told ? setup.told(rank, addresses_.back()) : std::vector{addresses_.back()});
+      for (std::uint32_t i = 0; i < setup.connections; ++i) {
+        const Address& real = listeners[rank].emplace_back(listen_on_loopback()).address;
+        const std::vector<Address> told = setup.told ? setup.told(rank, real) : std::vector{real};
+        addresses[rank].insert(addresses[rank].end(), told.begin(), told.end());
+      }
+      addresses_.push_back(listeners[rank].front().address);
     }
     for (std::uint32_t rank = 0; rank < setup.num_ranks; ++rank) {
       TcpOptions options{.rank = rank, .num_ranks = setup.num_ranks, .shape = setup.shape};
       options.token = token_of_test();
       options.communicator = 42;
       options.addresses = addresses;
-      options.listeners.push_back(std::move(listeners[rank]));
+      options.connections = setup.connections;
+      options.listeners = std::move(listeners[rank]);
       options.restore_within = setup.restore_within;
       options.warn = [this, rank](std::string_view words) { warnings_[rank].emplace_back(words); };
       Result<std::unique_ptr<Endpoint>> made = make_tcp_endpoint(std::move(options));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 #include <fcntl.h>
@@ -103,6 +104,15 @@ int poll_timeout(std::optional<Clock::time_point> deadline, Clock::time_point no
   if (*deadline <= now) return 0;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now).count();
   return static_cast<int>(std::min<std::int64_t>(left, 60'000));
+}
+
+void await_readable(int descriptor, std::chrono::nanoseconds longest) {
+  if (longest.count() <= 0) return;
+  pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
+  const timespec timeout{.tv_sec = static_cast<std::time_t>(seconds.count()),
+                         .tv_nsec = static_cast<long>((longest - seconds).count())};
+  static_cast<void>(ppoll(&watched, 1, &timeout, nullptr));
 }
 
 Result<Listener> listen_at(const Address& address) {

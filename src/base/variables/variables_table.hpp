@@ -55,6 +55,7 @@ enum class VariableId : std::uint8_t {
   transport,
   ofi_provider,
   socket_ifname,
+  sockets_per_peer,
   host_id,
   start_port,
   spin,
@@ -358,6 +359,15 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
                 "commas between; ^ in front: all others; = in front: whole names (eth,ib; ^docker,lo; =eth0). Not set: "
                 "the one by which a rank reaches the rendezvous.",
      .aliases = {"NCCL_SOCKET_IFNAME"},
+     .group = VariableGroup::tuning},
+    {.id = VariableId::sockets_per_peer,
+     .name = "TUTTI_SOCKETS_PER_PEER",
+     .type = VariableType::integer,
+     .initial = "1",
+     .range = {1, 8},
+     .meaning = "TCP connections between two ranks of different hosts, which long messages use in turn: more where a "
+                "network limits each connection, or one for each of several interfaces (TUTTI_SOCKET_IFNAME). The same "
+                "on all ranks; nothing with TUTTI_TRANSPORT=ofi.",
      .group = VariableGroup::tuning},
     {.id = VariableId::host_id,
      .name = "TUTTI_HOST_ID",

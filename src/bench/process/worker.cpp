@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -15,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -66,24 +66,29 @@ class Watch {
     ::sigaddset(&terminate, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &terminate, &before_);
     asked_ = UniqueFd(::signalfd(-1, &terminate, SFD_CLOEXEC | SFD_NONBLOCK));
-    thread_ = std::thread([this, socket, &page] { watch(socket, page); });
+    stopped_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    // With no descriptor left, the start fails by itself.
+    if (stopped_.valid()) thread_ = std::thread([this, socket, &page] { watch(socket, page); });
   }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() {
-    stop_ = true;
-    thread_.join();
+    if (thread_.joinable()) {
+      ::eventfd_write(stopped_.get(), 1);
+      thread_.join();
+    }
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
  private:
+  // Sleeps until something happens: a tuning has a thousand idle workers, and what they do disturbs what is measured.
   void watch(int socket, SyncPage& page) const {
-    while (!stop_) {
-      std::array<pollfd, 2> waiting = {{{socket, POLLRDHUP, 0}, {asked_.get(), POLLIN, 0}}};
-      constexpr int kMilliseconds = 50;
-      if (::poll(waiting.data(), waiting.size(), kMilliseconds) <= 0) continue;
+    while (true) {
+      std::array<pollfd, 3> waiting = {
+          {{socket, POLLRDHUP, 0}, {asked_.get(), POLLIN, 0}, {stopped_.get(), POLLIN, 0}}};
+      if (::poll(waiting.data(), waiting.size(), -1) <= 0) continue;
+      if (waiting[2].revents != 0) return;
       if ((waiting[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0 && waiting[1].revents == 0) continue;
-      if (stop_) return;
       page.end();
       clear_up();
       std::_Exit(1);
@@ -107,7 +112,7 @@ class Watch {
   pthread_t watched_ = ::pthread_self();
   sigset_t before_{};
   UniqueFd asked_;
-  std::atomic<bool> stop_ = false;
+  UniqueFd stopped_;
   std::thread thread_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace tutti::cli {
 
@@ -103,6 +104,24 @@ std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& ce
         cell.times = {{.way = way_before(each), .us = each.before_us, .low_us = 0, .high_us = 0, .samples = 0}};
   }
   return losses;
+}
+
+std::vector<Drift> drifts_of(std::span<const Scored> scored, std::span<const tune::Cell> cells,
+                             const std::function<TableWay(const Scored&)>& way_before) {
+  std::map<tune::CaseKey, std::vector<double>> times;
+  for (const Scored& each : scored) {
+    const auto cell = std::find_if(cells.begin(), cells.end(), [&](const tune::Cell& candidate) {
+      return candidate.key == each.key && candidate.bytes == each.bytes;
+    });
+    const tune::WayTime* const found = cell == cells.end() ? nullptr : cell->find(way_before(each));
+    if (found != nullptr && found->us > 0 && each.before_us > 0) times[each.key].push_back(each.before_us / found->us);
+  }
+  std::vector<Drift> drifts;
+  for (const auto& [key, all] : times) {
+    const double median = harness::median_of(all);
+    if (all.size() >= kLeastSizesOfDrift && std::max(median, 1 / median) > kMostDrift) drifts.push_back({key, median});
+  }
+  return drifts;
 }
 
 const TableSection* section_for(const DecisionTable& table, const tune::CaseKey& key) {

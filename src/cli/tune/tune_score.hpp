@@ -3,6 +3,7 @@
 // only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -47,6 +48,19 @@ using SettingsAfter = std::function<std::vector<harness::Setting>(const tune::Ce
 // cell; with `unless_faster` also where it is not surely faster. How many sizes these are.
 std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& cells,
                         const std::function<TableWay(const Scored&)>& way_before, bool unless_faster = false);
+
+// A case in which what ran before took so many times as long in the score as in the search: the median over its sizes.
+struct Drift {
+  tune::CaseKey key;
+  double times = 1;
+};
+
+// Of cases where that is surely no noise: times that differ so much, at this number of sizes or more, say that the
+// machine itself became slower or faster.
+inline constexpr double kMostDrift = 1.3;
+inline constexpr std::size_t kLeastSizesOfDrift = 5;
+[[nodiscard]] std::vector<Drift> drifts_of(std::span<const Scored> scored, std::span<const tune::Cell> cells,
+                                           const std::function<TableWay(const Scored&)>& way_before);
 
 // Null where it has none.
 [[nodiscard]] const TableSection* section_for(const DecisionTable& table, const tune::CaseKey& key);

@@ -257,6 +257,7 @@ class Tuning {
       if (is_wanted(cell)) cells.push_back(cell);
     std::vector<Scored> scored =
         cli::score(cells, table, *after, {.seconds = request_.seconds * kForScore, .rows = &rows_}, track_, measure_);
+    drifts_ = drifts_of(scored, cells_, [this](const Scored& each) { return way_before(each); });
     give_back_losses(scored, table);
     return scored;
   }
@@ -351,6 +352,11 @@ class Tuning {
     if (request_.workload && !scored.empty()) teller_.say(gain_of(*request_.workload, scored));
     for (const std::string& wrong : track_.wrong()) teller_.say("wrong results: " + wrong);
     for (const std::string& fault : faults_) teller_.say("wrong in the score: " + fault);
+    for (const Drift& drift : drifts_)
+      teller_.say(
+          fmt::format("the machine became {}: {}: what ran before took {:.2f} times as long in the score as in "
+                      "the search, so better ways may have been missed; tune again",
+                      drift.times > 1 ? "slower" : "faster", words_of(drift.key), drift.times));
     const MachineLoad::Used used = load_.used();
     // Ranks that were started on this host by way of another one would count as others.
     if (!request_.hosts.empty()) teller_.say("whether other programs kept the hosts busy is not known");
@@ -442,6 +448,7 @@ class Tuning {
   std::vector<tune::Cell> cells_;
   std::vector<harness::Row> rows_;    // of the score
   std::vector<std::string> faults_;   // of what was scored
+  std::vector<Drift> drifts_;         // between search and score
   std::optional<DecisionTable> old_;  // in the file that is written
   bool is_kept_ = false;
 };

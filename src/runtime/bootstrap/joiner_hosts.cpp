@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,15 @@ namespace {
 // It means something on this host only.
 bool is_link_local(const Address& address) {
   return address.family == Address::Family::ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
+
+Result<std::vector<Listener>> listen_often(const Address& address, std::size_t times) {
+  std::vector<Listener> all;
+  for (std::size_t i = 0; i < times; ++i) {
+    TUTTI_TRY_ASSIGN(Listener listener, listen_at(address));
+    all.push_back(std::move(listener));
+  }
+  return all;
 }
 
 }  // namespace
@@ -64,20 +74,31 @@ Result<std::vector<Address>> Joiner::own_addresses() const {
 Status Joiner::listen() {
   if (!membership_.listeners.empty()) return {};
   TUTTI_TRY_ASSIGN(const std::vector<Address> addresses, own_addresses());
+  const auto num_parts = static_cast<std::size_t>(request_.num_listeners_each);
+  std::vector<std::vector<Listener>> parts(num_parts);
   Status refused;
   for (Address address : addresses) {
-    if (membership_.listeners.size() == wire::kMostAddresses) break;
+    if ((parts.front().size() + 1) * num_parts > wire::kMostAddresses) break;
     address.port = 0;
-    Result<Listener> listener = listen_at(address);
-    if (listener.ok()) {
-      membership_.listeners.push_back(std::move(*listener));
+    Result<std::vector<Listener>> here = listen_often(address, num_parts);
+    if (here.ok()) {
+      for (std::size_t part = 0; part < num_parts; ++part) parts[part].push_back(std::move((*here)[part]));
     } else {
-      refused = listener.status();
+      refused = here.status();
     }
   }
-  // One is enough.
-  if (!membership_.listeners.empty()) return {};
-  return refused.with_context("cannot listen for ranks of other hosts");
+  // One address is enough.
+  if (parts.front().empty()) return refused.with_context("cannot listen for ranks of other hosts");
+  const Address::Family family = parts.front().front().address.family;
+  const auto num_alike = std::count_if(parts.front().begin(), parts.front().end(),
+                                       [family](const Listener& each) { return each.address.family == family; });
+  for (std::size_t part = 0; part < num_parts; ++part) {
+    // The addresses of a family stand together.
+    const auto first = parts[part].begin();
+    std::rotate(first, first + static_cast<std::ptrdiff_t>(part) % num_alike, first + num_alike);
+    std::move(first, parts[part].end(), std::back_inserter(membership_.listeners));
+  }
+  return {};
 }
 
 Status Joiner::open_transport() {

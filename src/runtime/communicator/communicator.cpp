@@ -111,7 +111,10 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
           },
       .prepare = prepare,
   };
-  if (settings.transport.is_ofi) request.open_transport = door_opener(settings, num_ranks, door);
+  if (settings.transport.is_ofi)
+    request.open_transport = door_opener(settings, num_ranks, door);
+  else
+    request.num_listeners_each = static_cast<int>(settings.transport.connections);
   const JoinOptions options{
       .late_warning = variables.get<VariableId::late_warning>(),
       .timeout = variables.get<VariableId::timeout>(),

@@ -65,6 +65,7 @@ Result<std::unique_ptr<Communicator>> Communicator::of_membership(Membership& me
     options.shape = shape_between_hosts(shape);
     options.token = id.token();
     options.communicator = membership.generation;
+    options.connections = settings.transport.connections;
     options.addresses = std::move(membership.addresses);
     options.listeners = std::move(membership.listeners);
     options.restore_within = restore_within;

@@ -88,7 +88,8 @@ Settings Settings::from(const Variables& variables) {
   if (const auto bytes = variables.get<VariableId::ring_bidir_ag_max_size>())
     settings.ring_bidir_ag_max_size = bytes->value();
   settings.transport = {.is_ofi = variables.text(VariableId::transport) == "ofi",
-                        .provider = variables.text(VariableId::ofi_provider)};
+                        .provider = variables.text(VariableId::ofi_provider),
+                        .connections = static_cast<std::uint32_t>(variables.get<VariableId::sockets_per_peer>())};
   settings.messages_lie_near_sender = variables.get<VariableId::shm_locality>() == 1;
   if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
   settings.leave_busy_cores = variables.get<VariableId::leave_busy_cores>();
@@ -119,9 +120,10 @@ std::string Settings::agreement(const Variables& variables) const {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
   }
-  for (const VariableId id : {VariableId::ring_bidir_ag_max_size, VariableId::walker, VariableId::staging_slot,
-                              VariableId::staging_depth, VariableId::staging_spread, VariableId::attach_min,
-                              VariableId::fabric, VariableId::transport, VariableId::ofi_provider})
+  for (const VariableId id :
+       {VariableId::ring_bidir_ag_max_size, VariableId::walker, VariableId::staging_slot, VariableId::staging_depth,
+        VariableId::staging_spread, VariableId::attach_min, VariableId::fabric, VariableId::transport,
+        VariableId::ofi_provider, VariableId::sockets_per_peer})
     lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
   return lines;
 }

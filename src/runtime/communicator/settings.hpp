@@ -36,7 +36,8 @@ enum class WalkerChoice : std::uint8_t { automatic, generic };
 // What carries messages between hosts.
 struct TransportChoice {
   bool is_ofi = false;
-  std::string provider{};  // libfabric's; empty: the first that is there
+  std::string provider{};         // libfabric's; empty: the first that is there
+  std::uint32_t connections = 1;  // of TCP, to each rank of another host
 };
 
 struct Settings {

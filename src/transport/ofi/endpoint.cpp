@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include "transport/ofi/ofi_endpoint.hpp"
 
@@ -39,11 +37,6 @@ Status check(const OfiOptions& options) {
     return wrong_argument(
         fmt::format("names of {} ranks were given; there are {}", options.names.size(), options.num_ranks));
   return check_names(options.names);
-}
-
-timespec as_timespec(std::chrono::nanoseconds time) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
-  return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
 }
 
 }  // namespace
@@ -183,11 +176,7 @@ std::chrono::nanoseconds OfiEndpoint::may_sleep(std::chrono::nanoseconds longest
 }
 
 void OfiEndpoint::sleep(std::chrono::nanoseconds longest) {
-  const std::chrono::nanoseconds allowed = may_sleep(longest);
-  if (allowed.count() <= 0) return;
-  const timespec time = as_timespec(allowed);
-  pollfd fd{descriptor(), POLLIN, 0};
-  static_cast<void>(ppoll(&fd, fd.fd < 0 ? 0 : 1, &time, nullptr));
+  await_readable(descriptor(), may_sleep(longest));
 }
 
 // So that nobody takes this rank for lost. Who has not heard it all is told by others that this rank has left.

@@ -2,11 +2,13 @@
 #include "transport/tcp/endpoint.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "transport/striped/endpoint.hpp"
 #include "transport/tcp/tcp_endpoint.hpp"
 
 namespace tutti::transport::tcp {
@@ -39,16 +41,50 @@ Status check(const TcpOptions& options) {
   for (std::uint32_t rank = 0; rank < options.num_ranks; ++rank)
     if (rank != options.rank && options.addresses[rank].empty())
       return wrong_argument(fmt::format("rank {} has no address to connect to", rank));
+  if (options.connections == 0) return wrong_argument("no connections to each rank; at least one is needed");
+  for (std::uint32_t rank = 0; rank < options.num_ranks; ++rank)
+    if (options.addresses[rank].size() % options.connections != 0)
+      return wrong_argument(fmt::format("rank {} has {} addresses for {} connections; each takes as many", rank,
+                                        options.addresses[rank].size(), options.connections));
+  if (options.listeners.size() % options.connections != 0)
+    return wrong_argument(fmt::format("{} listeners for {} connections; each takes as many", options.listeners.size(),
+                                      options.connections));
   return {};
+}
+
+Result<std::unique_ptr<Endpoint>> make_one(TcpOptions options) {
+  auto endpoint = std::make_unique<TcpEndpoint>(std::move(options));
+  TUTTI_TRY(endpoint->open());
+  return std::unique_ptr<Endpoint>(std::move(endpoint));
+}
+
+// What is left of the options for the connection of that number.
+TcpOptions options_of(TcpOptions& all, std::uint32_t number) {
+  TcpOptions own = {.rank = all.rank, .num_ranks = all.num_ranks, .shape = all.shape, .token = all.token};
+  own.communicator = all.communicator;
+  own.restore_within = all.restore_within;
+  own.warn = all.warn;
+  for (const std::vector<Address>& addresses : all.addresses) {
+    const std::size_t each = addresses.size() / all.connections;
+    const auto first = addresses.begin() + static_cast<std::ptrdiff_t>(number * each);
+    own.addresses.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));
+  }
+  const std::size_t each = all.listeners.size() / all.connections;
+  for (std::size_t i = 0; i < each; ++i) own.listeners.push_back(std::move(all.listeners[number * each + i]));
+  return own;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Endpoint>> make_tcp_endpoint(TcpOptions options) {
   TUTTI_TRY(check(options));
-  auto endpoint = std::make_unique<TcpEndpoint>(std::move(options));
-  TUTTI_TRY(endpoint->open());
-  return std::unique_ptr<Endpoint>(std::move(endpoint));
+  if (options.connections == 1) return make_one(std::move(options));
+  std::vector<std::unique_ptr<Endpoint>> parts;
+  for (std::uint32_t number = 0; number < options.connections; ++number) {
+    TUTTI_TRY_ASSIGN(std::unique_ptr<Endpoint> part, make_one(options_of(options, number)));
+    parts.push_back(std::move(part));
+  }
+  return striped::make_striped_endpoint(std::move(parts));
 }
 
 TcpEndpoint::TcpEndpoint(TcpOptions options)

@@ -24,7 +24,10 @@ struct TcpOptions {
   EndpointShape shape{};
   Token token{};                                  // the same on every rank, and known to nobody else
   std::uint64_t communicator = 0;                 // tells communicators with the same token apart
-  std::vector<std::vector<Address>> addresses{};  // by rank: where it listens, the preferred address first
+  // Connections to each other rank, side by side. Each has addresses and listeners of its own, as many as the others
+  // have: the first ones are of the first connection.
+  std::uint32_t connections = 1;
+  std::vector<std::vector<Address>> addresses{};  // by rank: where it listens, of each connection the preferred first
   std::vector<Listener> listeners{};              // of this rank
   // How long a broken connection may take to come back, while somebody steps or sleeps here.
   std::chrono::nanoseconds restore_within = std::chrono::seconds(10);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/tcp/poller.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <ctime>
 
-#include <poll.h>
-
+#include "base/system/socket.hpp"
 #include "base/system/take_fd.hpp"
 
 namespace tutti::transport::tcp {
@@ -53,13 +50,8 @@ std::span<const PollEvent> Poller::look() {
 }
 
 void Poller::wait(std::chrono::nanoseconds longest) const {
-  if (longest.count() <= 0) return;
   // To poll the epoll descriptor leaves its events for look(), and takes nanoseconds.
-  pollfd watched{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
-  const timespec timeout{.tv_sec = static_cast<std::time_t>(seconds.count()),
-                         .tv_nsec = static_cast<long>((longest - seconds).count())};
-  static_cast<void>(ppoll(&watched, 1, &timeout, nullptr));
+  await_readable(epoll_.get(), longest);
 }
 
 }  // namespace tutti::transport::tcp

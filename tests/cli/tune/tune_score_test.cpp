@@ -83,5 +83,31 @@ TEST(TuneScore, RoundsThatAreSlowAtTheBeginDoNotCount) {
   EXPECT_EQ(steady_rounds({}, {1}).a.size(), 0U);
 }
 
+TEST(TuneScore, AMachineThatBecameSlowerIsNoticed) {
+  const auto default_way = [](const Scored&) { return way(""); };
+  std::vector<tune::Cell> cells;
+  std::vector<Scored> scored;
+  for (const std::uint32_t ranks : {2U, 4U})
+    for (std::size_t each = 0; each < kLeastSizesOfDrift; ++each) {
+      const double us = 10.0 * static_cast<double>(each + 1);
+      tune::Cell& cell = cells.emplace_back();
+      cell.key.ranks = ranks;
+      cell.bytes = 8U << each;
+      cell.times = {{.way = way("ring"), .us = us / 2}, {.way = way(""), .us = us}};
+      // Of two ranks, all sizes but one take 1.7 times as long; of four, all but one are as they were.
+      const bool is_odd_one = each == 1;
+      scored.push_back({.key = cell.key, .bytes = cell.bytes, .before_us = (ranks == 2) != is_odd_one ? us * 1.7 : us});
+    }
+  const std::vector<Drift> slower = drifts_of(scored, cells, default_way);
+  ASSERT_EQ(slower.size(), 1U);
+  EXPECT_EQ(slower[0].key.ranks, 2U);
+  EXPECT_NEAR(slower[0].times, 1.7, 1e-9);
+  // The other way round, and with too few sizes to tell.
+  for (Scored& each : scored) each.before_us /= 1.7 * 1.7;
+  EXPECT_EQ(drifts_of(scored, cells, default_way).size(), 2U);
+  scored.resize(kLeastSizesOfDrift - 1);
+  EXPECT_TRUE(drifts_of(scored, cells, default_way).empty());
+}
+
 }  // namespace
 }  // namespace tutti::cli

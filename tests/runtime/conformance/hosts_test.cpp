@@ -38,14 +38,17 @@ constexpr Layout kLayouts[] = {
     {"EachAlone", each_alone}, {"OneTwoThreeLate", one_two_three, true}, {"EachAloneLate", each_alone, true},
 };
 
-// Where ranks are, and what carries messages between hosts: TCP, or a provider of libfabric.
+// Where ranks are, and what carries messages between hosts: connections of TCP, or a provider of libfabric.
 struct Setting {
   Layout layout;
   const char* name = "";
   const char* provider = nullptr;
+  std::uint32_t connections = 1;
 
+  [[nodiscard]] bool is_slow() const { return provider != nullptr || connections > 1; }
   [[nodiscard]] TransportChoice transport() const {
-    return provider == nullptr ? TransportChoice() : TransportChoice{.is_ofi = true, .provider = provider};
+    if (provider != nullptr) return {.is_ofi = true, .provider = provider};
+    return {.connections = connections};
   }
 };
 
@@ -54,6 +57,7 @@ std::vector<Setting> all_settings() {
   for (const Layout& layout : kLayouts) all.push_back({layout, "Tcp"});
   for (const Layout& layout : {kLayouts[0], kLayouts[2]})
     all.push_back({layout, "OfiOverTcp", transport::ofi::kOverTcp});
+  for (const Layout& layout : {kLayouts[0], kLayouts[4]}) all.push_back({layout, "StripedTcp", nullptr, 3});
   return all;
 }
 
@@ -64,7 +68,7 @@ Hosts hosts_of(const Layout& layout, std::uint32_t num_ranks) {
 }
 
 // Where each message takes many times as long, and there are many ranks for few cores, some of the cases; and so where
-// each communicator opens many doors of libfabric.
+// each communicator opens many doors of libfabric, or many connections.
 std::vector<Case> some_of(std::vector<Case> cases, bool is_slow) {
   cases = thinned(std::move(cases));
   if (!TUTTI_IS_SANITIZED && !is_slow) return cases;
@@ -109,7 +113,7 @@ TEST_P(OverHosts, EveryPairOfChoicesHolds) {
     return each.algorithm->channel != Channel::message || each.count * size_of(each.type) > 64 * each.slot;
   });
   EXPECT_GT(cases.size(), 100U);
-  EXPECT_EQ(run(some_of(std::move(cases), GetParam().provider != nullptr)), "") << "something else ran than was forced";
+  EXPECT_EQ(run(some_of(std::move(cases), GetParam().is_slow())), "") << "something else ran than was forced";
 }
 
 // Groups are hosts: inside of them ranks read each other's memory.
@@ -135,7 +139,7 @@ TEST_P(OverHosts, HierarchicalHolds) {
                            .seed = cases.size(),
                            .form = static_cast<Form>(cases.size() / 5 % 3)});
   }
-  EXPECT_EQ(run(some_of(std::move(cases), GetParam().provider != nullptr)), "") << "something else ran than was forced";
+  EXPECT_EQ(run(some_of(std::move(cases), GetParam().is_slow())), "") << "something else ran than was forced";
 }
 
 // By themselves: what the rules choose.

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/striped/endpoint.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include <sys/epoll.h>
+
+#include "base/assert.hpp"
+#include "base/system/socket.hpp"
+#include "base/system/take_fd.hpp"
+#include "base/system/unique_fd.hpp"
+#include "transport/striped/queues.hpp"
+
+namespace tutti::transport::striped {
+namespace {
+
+// A part with which nothing has happened in so many steps is asked in one of so many steps, unless it was the last one
+// with which something has happened: short messages take one part, and the others need not slow them down.
+constexpr std::uint32_t kIdleSteps = 256;
+constexpr std::uint32_t kTurnsOfIdle = 8;
+
+class StripedEndpoint final : public Endpoint {
+ public:
+  explicit StripedEndpoint(std::vector<std::unique_ptr<Endpoint>> parts)
+      : parts_(std::move(parts)),
+        long_from_(std::max<std::uint64_t>(parts_.front()->shape().slot / kPartOfSlot, 1)),
+        idle_(parts_.size()) {}
+
+  // Watches the descriptors of all parts as one.
+  [[nodiscard]] Status open() {
+    all_ = take_fd(epoll_create1(EPOLL_CLOEXEC));
+    if (!all_.valid()) return Status::from_errno("cannot watch connections", errno);
+    for (const std::unique_ptr<Endpoint>& part : parts_) {
+      epoll_event event{};
+      event.events = EPOLLIN;
+      if (epoll_ctl(all_.get(), EPOLL_CTL_ADD, part->descriptor(), &event) != 0)
+        return Status::from_errno("cannot watch connections", errno);
+    }
+    return {};
+  }
+
+  [[nodiscard]] const EndpointShape& shape() const override { return parts_.front()->shape(); }
+  [[nodiscard]] Outgoing& to(std::uint32_t rank, Traffic traffic) override {
+    std::unique_ptr<StripedOutgoing>& found = outgoing_[{rank, traffic}];
+    if (found == nullptr) {
+      std::vector<Outgoing*> queues;
+      for (const std::unique_ptr<Endpoint>& part : parts_) queues.push_back(&part->to(rank, traffic));
+      found = std::make_unique<StripedOutgoing>(std::move(queues), long_from_);
+    }
+    return *found;
+  }
+  [[nodiscard]] Incoming& from(std::uint32_t rank, Traffic traffic) override {
+    std::unique_ptr<StripedIncoming>& found = incoming_[{rank, traffic}];
+    if (found == nullptr) {
+      std::vector<Incoming*> queues;
+      for (const std::unique_ptr<Endpoint>& part : parts_) queues.push_back(&part->from(rank, traffic));
+      found = std::make_unique<StripedIncoming>(std::move(queues), long_from_);
+    }
+    return *found;
+  }
+
+  bool step() override {
+    bool any = false;
+    const bool is_turn_of_idle = ++steps_ % kTurnsOfIdle == 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (i != last_busy_ && idle_[i] >= kIdleSteps && !is_turn_of_idle) continue;
+      const bool is_busy = parts_[i]->step();
+      idle_[i] = is_busy ? 0 : idle_[i] + 1;
+      if (is_busy) last_busy_ = i;
+      any = is_busy || any;
+    }
+    return any;
+  }
+  void sleep(std::chrono::nanoseconds longest) override { await_readable(all_.get(), may_sleep(longest)); }
+  [[nodiscard]] std::chrono::nanoseconds may_sleep(std::chrono::nanoseconds longest) override {
+    for (const std::unique_ptr<Endpoint>& part : parts_) longest = std::min(longest, part->may_sleep(longest));
+    return longest;
+  }
+  [[nodiscard]] int descriptor() const override { return all_.get(); }
+  void forsake() noexcept override {
+    for (const std::unique_ptr<Endpoint>& part : parts_) part->forsake();
+    all_.reset();
+  }
+
+  [[nodiscard]] bool has_sent_all() const override {
+    return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->has_sent_all(); });
+  }
+  [[nodiscard]] bool has_delivered(std::uint32_t rank) const override {
+    return std::all_of(parts_.begin(), parts_.end(), [rank](const auto& part) { return part->has_delivered(rank); });
+  }
+  // Without one of its connections a rank cannot be reached.
+  [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return first_lost()->unreachable(); }
+  // Its other connections will say the same of it.
+  void forget_unreachable() override {
+    const std::optional<Unreachable> lost = unreachable();
+    for (const std::unique_ptr<Endpoint>& part : parts_)
+      if (lost && part->unreachable() && part->unreachable()->rank == lost->rank) part->forget_unreachable();
+  }
+
+ private:
+  using Key = std::pair<std::uint32_t, Traffic>;
+
+  [[nodiscard]] const Endpoint* first_lost() const {
+    const auto has_lost = [](const auto& part) { return part->unreachable().has_value(); };
+    const auto found = std::find_if(parts_.begin(), parts_.end(), has_lost);
+    return found == parts_.end() ? parts_.front().get() : found->get();
+  }
+
+  // Before the queues, which have those of the parts.
+  std::vector<std::unique_ptr<Endpoint>> parts_;
+  std::uint64_t long_from_;
+  std::vector<std::uint32_t> idle_;  // steps, of each part
+  std::size_t last_busy_ = 0;
+  std::uint32_t steps_ = 0;
+  UniqueFd all_{};
+  std::map<Key, std::unique_ptr<StripedOutgoing>> outgoing_{};
+  std::map<Key, std::unique_ptr<StripedIncoming>> incoming_{};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Endpoint>> make_striped_endpoint(std::vector<std::unique_ptr<Endpoint>> parts) {
+  TUTTI_ASSERT(!parts.empty(), "what is striped has parts");
+  if (parts.size() == 1) return std::move(parts.front());
+  auto endpoint = std::make_unique<StripedEndpoint>(std::move(parts));
+  TUTTI_TRY(endpoint->open());
+  return std::unique_ptr<Endpoint>(std::move(endpoint));
+}
+
+}  // namespace tutti::transport::striped
