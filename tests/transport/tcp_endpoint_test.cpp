@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is particular to endpoints over TCP: connections that break and come back, or do not; ranks that are late;
 // strangers that knock; descriptors.
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include "tests/transport/conversation.hpp"
 #include "tests/transport/relayed_pair.hpp"
@@ -193,6 +198,62 @@ TEST(TcpEndpoint, OnlyRanksThatTalkAreConnected) {
 }
 
 // Strangers. Each knocks while two ranks talk.
+
+// How many of this process's sockets that are connected over the network have the algorithm against congestion.
+int num_connections_with(const std::string& algorithm) {
+  int count = 0;
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.ss_family != AF_INET) continue;
+    std::array<char, 32> name{};
+    socklen_t length = name.size() - 1;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) == 0 && algorithm == name.data()) ++count;
+  }
+  return count;
+}
+
+// All systems have reno, and let all processes use it.
+TEST(TcpEndpoint, ConnectionsHaveTheAlgorithmAgainstCongestionThatIsAskedFor) {
+  TcpWorld world({.connections = 2, .congestion = "reno"});
+  const int before = num_connections_with("reno");
+  std::uint64_t sent = 0;
+  for (; sent < 4; ++sent) {
+    world.endpoint(0).to(1, Traffic::schedules).slot(world.endpoint(0).shape().slot);
+    world.endpoint(0).to(1, Traffic::schedules).publish(sent);
+  }
+  Incoming& from = world.endpoint(1).from(0, Traffic::schedules);
+  const auto step = [&] {
+    world.endpoint(0).step();
+    world.endpoint(1).step();
+  };
+  for (std::uint64_t taken = 0; taken < sent; ++taken) {
+    ASSERT_TRUE(until([&] { return from.has_message(); }, step));
+    EXPECT_EQ(from.description(), taken);
+    from.take();
+  }
+  EXPECT_EQ(num_connections_with("reno") - before, 4) << "both ends of two connections";
+}
+
+TEST(TcpEndpoint, AnUnknownAlgorithmAgainstCongestionIsRefused) {
+  TcpOptions options{.num_ranks = 1};
+  options.addresses = {{}};
+  options.congestion = "nosuch";
+  const Result<std::unique_ptr<Endpoint>> made = make_tcp_endpoint(std::move(options));
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.status().to_string().find("TUTTI_TCP_CONGESTION is 'nosuch', which this system does not have"),
+            std::string::npos)
+      << made.status().to_string();
+}
+
+TEST(TcpEndpoint, EachConnectionNeedsAsManyAddresses) {
+  TcpOptions options{.num_ranks = 2, .connections = 2};
+  options.addresses = {{}, {loopback_address()}};
+  const Result<std::unique_ptr<Endpoint>> made = make_tcp_endpoint(std::move(options));
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.status().to_string().find("rank 1 has 1 addresses for 2 connections"), std::string::npos)
+      << made.status().to_string();
+}
 
 class TcpStrangers : public testing::Test {
  protected:

@@ -44,6 +44,7 @@ class TcpWorld final : public World {
     EndpointShape shape{.depth = 8, .slot = 64 << 10};
     std::chrono::nanoseconds restore_within = std::chrono::seconds(10);
     std::uint32_t connections = 1;
+    std::string congestion{};
     // Where others are told that a rank listens; by default where it does.
     std::function<std::vector<Address>(std::uint32_t rank, const Address& real)> told{};
   };
@@ -65,6 +66,7 @@ class TcpWorld final : public World {
       options.communicator = 42;
       options.addresses = addresses;
       options.connections = setup.connections;
+      options.congestion = setup.congestion;
       options.listeners = std::move(listeners[rank]);
       options.restore_within = setup.restore_within;
       options.warn = [this, rank](std::string_view words) { warnings_[rank].emplace_back(words); };

@@ -56,6 +56,7 @@ enum class VariableId : std::uint8_t {
   ofi_provider,
   socket_ifname,
   sockets_per_peer,
+  tcp_congestion,
   host_id,
   start_port,
   spin,
@@ -368,6 +369,13 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .meaning = "TCP connections between two ranks of different hosts, which long messages use in turn: more where a "
                 "network limits each connection, or one for each of several interfaces (TUTTI_SOCKET_IFNAME). The same "
                 "on all ranks; nothing with TUTTI_TRANSPORT=ofi.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::tcp_congestion,
+     .name = "TUTTI_TCP_CONGESTION",
+     .type = VariableType::text,
+     .meaning =
+         "The system's algorithm against congestion for TCP connections between ranks: cubic, reno, bbr or another "
+         "that it has. Not set: what the system uses.",
      .group = VariableGroup::tuning},
     {.id = VariableId::host_id,
      .name = "TUTTI_HOST_ID",

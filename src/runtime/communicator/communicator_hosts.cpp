@@ -69,6 +69,7 @@ Result<std::unique_ptr<Communicator>> Communicator::of_membership(Membership& me
     options.addresses = std::move(membership.addresses);
     options.listeners = std::move(membership.listeners);
     options.restore_within = restore_within;
+    options.congestion = settings.transport.congestion;
     options.warn = [&log](std::string_view text) { log.warn(LogSubsystem::net, "{}", text); };
     TUTTI_TRY_ASSIGN(endpoint, transport::tcp::make_tcp_endpoint(std::move(options)));
   }

@@ -89,7 +89,8 @@ Settings Settings::from(const Variables& variables) {
     settings.ring_bidir_ag_max_size = bytes->value();
   settings.transport = {.is_ofi = variables.text(VariableId::transport) == "ofi",
                         .provider = variables.text(VariableId::ofi_provider),
-                        .connections = static_cast<std::uint32_t>(variables.get<VariableId::sockets_per_peer>())};
+                        .connections = static_cast<std::uint32_t>(variables.get<VariableId::sockets_per_peer>()),
+                        .congestion = variables.text(VariableId::tcp_congestion)};
   settings.messages_lie_near_sender = variables.get<VariableId::shm_locality>() == 1;
   if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
   settings.leave_busy_cores = variables.get<VariableId::leave_busy_cores>();

@@ -63,6 +63,7 @@ TcpOptions options_of(TcpOptions& all, std::uint32_t number) {
   TcpOptions own = {.rank = all.rank, .num_ranks = all.num_ranks, .shape = all.shape, .token = all.token};
   own.communicator = all.communicator;
   own.restore_within = all.restore_within;
+  own.congestion = all.congestion;
   own.warn = all.warn;
   for (const std::vector<Address>& addresses : all.addresses) {
     const std::size_t each = addresses.size() / all.connections;
@@ -78,6 +79,7 @@ TcpOptions options_of(TcpOptions& all, std::uint32_t number) {
 
 Result<std::unique_ptr<Endpoint>> make_tcp_endpoint(TcpOptions options) {
   TUTTI_TRY(check(options));
+  TUTTI_TRY(check_congestion(options.congestion));
   if (options.connections == 1) return make_one(std::move(options));
   std::vector<std::unique_ptr<Endpoint>> parts;
   for (std::uint32_t number = 0; number < options.connections; ++number) {

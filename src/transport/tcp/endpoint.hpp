@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,8 +23,8 @@ struct TcpOptions {
   std::uint32_t rank = 0;
   std::uint32_t num_ranks = 1;
   EndpointShape shape{};
-  Token token{};                                  // the same on every rank, and known to nobody else
-  std::uint64_t communicator = 0;                 // tells communicators with the same token apart
+  Token token{};                   // the same on every rank, and known to nobody else
+  std::uint64_t communicator = 0;  // tells communicators with the same token apart
   // Connections to each other rank, side by side. Each has addresses and listeners of its own, as many as the others
   // have: the first ones are of the first connection.
   std::uint32_t connections = 1;
@@ -31,6 +32,7 @@ struct TcpOptions {
   std::vector<Listener> listeners{};              // of this rank
   // How long a broken connection may take to come back, while somebody steps or sleeps here.
   std::chrono::nanoseconds restore_within = std::chrono::seconds(10);
+  std::string congestion{};  // the system's algorithm against congestion, by name; empty: what it takes by itself
   // For what a user should know, such as strangers that knock. May be empty.
   std::function<void(std::string_view)> warn{};
 };

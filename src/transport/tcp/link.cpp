@@ -116,6 +116,7 @@ void Link::try_next_address(Clock::time_point now) {
   if (!socket.ok()) return fail_attempt(std::string(socket.status().message()), now);
   socket_ = std::move(socket).value();
   set_patience(socket_.get(), shared_.options.restore_within);
+  set_congestion(socket_.get(), shared_.options.congestion);
   const Status watched = shared_.poller.add(socket_.get(), {PollKey::Kind::link, rank_});
   if (!watched.ok()) return fail_attempt(std::string(watched.message()), now);
   state_ = State::connecting;
@@ -190,6 +191,7 @@ bool Link::adopt(Admitted offered) {
   disconnect();
   socket_ = std::move(offered.socket);
   set_patience(socket_.get(), shared_.options.restore_within);
+  set_congestion(socket_.get(), shared_.options.congestion);
   receiver_.connect();
   const WelcomeBytes welcome = encode(Welcome{.token = shared_.options.token, .progress = receiver_.tell_progress()});
   open(offered.hello.progress);
