@@ -68,6 +68,9 @@ struct Unreachable {
   std::string words;
 };
 
+// After so many calls of step() all has been read that had come before the first.
+inline constexpr int kStepsThatReadAll = 256;
+
 class Endpoint {
  public:
   Endpoint() = default;

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 // no deadline, and never more than a minute.
 [[nodiscard]] int poll_timeout(std::optional<Clock::time_point> deadline, Clock::time_point now);
 
-// Until the descriptor is readable, or for so long; a negative one never is.
+// Waits until the descriptor is readable, for `longest` at most. A negative descriptor never is.
 void await_readable(int descriptor, std::chrono::nanoseconds longest);
 
 struct Listener {

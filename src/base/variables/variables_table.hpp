@@ -366,16 +366,15 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::integer,
      .initial = "1",
      .range = {1, 8},
-     .meaning = "TCP connections between two ranks of different hosts, which long messages use in turn: more where a "
-                "network limits each connection, or one for each of several interfaces (TUTTI_SOCKET_IFNAME). The same "
-                "on all ranks; nothing with TUTTI_TRANSPORT=ofi.",
+     .meaning = "The number of TCP connections between two ranks of different hosts. Long messages use them in turn. "
+                "Take more than 1 if the network limits each connection, or one for each interface "
+                "(TUTTI_SOCKET_IFNAME). The same on all ranks. Not used with TUTTI_TRANSPORT=ofi.",
      .group = VariableGroup::tuning},
     {.id = VariableId::tcp_congestion,
      .name = "TUTTI_TCP_CONGESTION",
      .type = VariableType::text,
-     .meaning =
-         "The system's algorithm against congestion for TCP connections between ranks: cubic, reno, bbr or another "
-         "that it has. Not set: what the system uses.",
+     .meaning = "The congestion control of TCP connections between ranks: cubic, reno, bbr or another that the system "
+                "has. Not set: the system's default. Not used with TUTTI_TRANSPORT=ofi.",
      .group = VariableGroup::tuning},
     {.id = VariableId::host_id,
      .name = "TUTTI_HOST_ID",

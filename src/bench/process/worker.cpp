@@ -67,9 +67,10 @@ class Watch {
     ::pthread_sigmask(SIG_BLOCK, &terminate, &before_);
     asked_ = UniqueFd(::signalfd(-1, &terminate, SFD_CLOEXEC | SFD_NONBLOCK));
     stopped_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    // With no descriptor left, the start fails by itself.
-    if (stopped_.valid()) thread_ = std::thread([this, socket, &page] { watch(socket, page); });
+    if (asked_.valid() && stopped_.valid()) thread_ = std::thread([this, socket, &page] { watch(socket, page); });
   }
+  // False where the process has no descriptors left.
+  [[nodiscard]] bool stands() const { return thread_.joinable(); }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() {
@@ -81,7 +82,7 @@ class Watch {
   }
 
  private:
-  // Sleeps until something happens: a tuning has a thousand idle workers, and what they do disturbs what is measured.
+  // Sleeps until something happens: a tuning has many idle workers, and what they do disturbs what is measured.
   void watch(int socket, SyncPage& page) const {
     while (true) {
       std::array<pollfd, 3> waiting = {
@@ -192,6 +193,7 @@ class Worker {
     backend_.take_settings(settings_in(order.at("settings")));
     try {
       watch_.emplace(connection_->fd(), page_);
+      if (!watch_->stands()) return Status(Code::system, "there is no descriptor for the watch over the runner");
       if (spans_hosts && seat_.place == 0) TUTTI_TRY(link_hosts(order.value("links", "")));
       meeting_.emplace(page_, links_, seat_);
       if (spans_hosts) TUTTI_TRY(tell_backend());

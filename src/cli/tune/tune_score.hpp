@@ -49,14 +49,14 @@ using SettingsAfter = std::function<std::vector<harness::Setting>(const tune::Ce
 std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& cells,
                         const std::function<TableWay(const Scored&)>& way_before, bool unless_faster = false);
 
-// A case in which what ran before took so many times as long in the score as in the search: the median over its sizes.
+// How many times as long the old way took in the score as in the races: the median over the sizes of `key`.
 struct Drift {
   tune::CaseKey key;
   double times = 1;
 };
 
-// Of cases where that is surely no noise: times that differ so much, at this number of sizes or more, say that the
-// machine itself became slower or faster.
+// The cases with more than kMostDrift times, or less than 1 / kMostDrift, at kLeastSizesOfDrift or more sizes. Then the
+// machine itself became slower or faster; noise differs from size to size.
 inline constexpr double kMostDrift = 1.3;
 inline constexpr std::size_t kLeastSizesOfDrift = 5;
 [[nodiscard]] std::vector<Drift> drifts_of(std::span<const Scored> scored, std::span<const tune::Cell> cells,

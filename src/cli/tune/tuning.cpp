@@ -62,6 +62,7 @@ class Tuning {
                     Status::from_errno(fmt::format("cannot write {}", in_quotes(request_.path)), errno));
     for (const TuneCase& each : request_.cases)
       if (!track_.is_interrupted()) search(each, journal);
+    num_resumed_ = journal.num_resumed();
     if (options_.resumes)
       teller_.say(journal.num_resumed() == 0 ? "nothing to resume: no interrupted tuning with these options"
                                              : fmt::format("resumed: {} taken from the interrupted tuning",
@@ -257,7 +258,8 @@ class Tuning {
       if (is_wanted(cell)) cells.push_back(cell);
     std::vector<Scored> scored =
         cli::score(cells, table, *after, {.seconds = request_.seconds * kForScore, .rows = &rows_}, track_, measure_);
-    drifts_ = drifts_of(scored, cells_, [this](const Scored& each) { return way_before(each); });
+    // Races of an interrupted tuning may be of another day.
+    if (num_resumed_ == 0) drifts_ = drifts_of(scored, cells_, [this](const Scored& each) { return way_before(each); });
     give_back_losses(scored, table);
     return scored;
   }
@@ -352,11 +354,7 @@ class Tuning {
     if (request_.workload && !scored.empty()) teller_.say(gain_of(*request_.workload, scored));
     for (const std::string& wrong : track_.wrong()) teller_.say("wrong results: " + wrong);
     for (const std::string& fault : faults_) teller_.say("wrong in the score: " + fault);
-    for (const Drift& drift : drifts_)
-      teller_.say(
-          fmt::format("the machine became {}: {}: what ran before took {:.2f} times as long in the score as in "
-                      "the search, so better ways may have been missed; tune again",
-                      drift.times > 1 ? "slower" : "faster", words_of(drift.key), drift.times));
+    if (!drifts_.empty()) teller_.say(words_of_drifts());
     const MachineLoad::Used used = load_.used();
     // Ranks that were started on this host by way of another one would count as others.
     if (!request_.hosts.empty()) teller_.say("whether other programs kept the hosts busy is not known");
@@ -435,6 +433,15 @@ class Tuning {
                              : fmt::format("; TUTTI_TABLE={} makes programs obey it", request_.path);
   }
 
+  [[nodiscard]] std::string words_of_drifts() const {
+    const Drift& first = drifts_.front();
+    return fmt::format(
+        "the machine became {} meanwhile: {}: what ran before took {:.2f} times as long in the score as in "
+        "the races{}; better ways may have been missed, so tune again",
+        first.times > 1 ? "slower" : "faster", words_of(first.key), first.times,
+        drifts_.size() > 1 ? fmt::format(" (and {} more like this)", drifts_.size() - 1) : "");
+  }
+
   const TuneRequest& request_;
   const TuneOptions& options_;
   std::shared_ptr<const DecisionTable> before_;
@@ -448,7 +455,8 @@ class Tuning {
   std::vector<tune::Cell> cells_;
   std::vector<harness::Row> rows_;    // of the score
   std::vector<std::string> faults_;   // of what was scored
-  std::vector<Drift> drifts_;         // between search and score
+  std::vector<Drift> drifts_;         // between races and score
+  std::size_t num_resumed_ = 0;       // races
   std::optional<DecisionTable> old_;  // in the file that is written
   bool is_kept_ = false;
 };

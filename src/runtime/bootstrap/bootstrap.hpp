@@ -77,8 +77,9 @@ struct JoinRequest {
   std::string host_id{};
   // Where ranks of other hosts are to reach this one. May be empty: at the address by which it reaches the rendezvous.
   std::function<Result<std::vector<Address>>()> find_addresses{};
-  // Listeners at each of them: Membership's come in so many equal parts, each of which begins at the next address. Of
-  // so many addresses that they would be more than kMostAddresses (wire.hpp), the last are left out.
+  // How many listeners each address gets. Membership::listeners is this many equal parts, with one listener for each
+  // address. Part i begins with address i, counted round and round among those of the first one's family. If there
+  // would be more than kMostAddresses (wire.hpp) listeners, the last addresses get none.
   int num_listeners_each = 1;
   // Opens what ranks of other hosts send to, if listeners are not enough, at `own`, an address of this rank. The
   // result, at most 512 bytes, is what they need to reach it. Called once at most. May be empty.

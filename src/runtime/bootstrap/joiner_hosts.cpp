@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
 
 #include "base/system/socket.hpp"
+#include "runtime/bootstrap/addresses.hpp"
 #include "runtime/bootstrap/joiner.hpp"
 #include "runtime/bootstrap/waiting_tree.hpp"
 #include "runtime/bootstrap/wire.hpp"
@@ -89,15 +89,11 @@ Status Joiner::listen() {
   }
   // One address is enough.
   if (parts.front().empty()) return refused.with_context("cannot listen for ranks of other hosts");
-  const Address::Family family = parts.front().front().address.family;
-  const auto num_alike = std::count_if(parts.front().begin(), parts.front().end(),
-                                       [family](const Listener& each) { return each.address.family == family; });
-  for (std::size_t part = 0; part < num_parts; ++part) {
-    // The addresses of a family stand together.
-    const auto first = parts[part].begin();
-    std::rotate(first, first + static_cast<std::ptrdiff_t>(part) % num_alike, first + num_alike);
-    std::move(first, parts[part].end(), std::back_inserter(membership_.listeners));
-  }
+  std::vector<Address> heard;
+  for (const Listener& each : parts.front()) heard.push_back(each.address);
+  for (std::size_t part = 0; part < num_parts; ++part)
+    for (const std::size_t place : places_of_part(heard, part))
+      membership_.listeners.push_back(std::move(parts[part][place]));
   return {};
 }
 
@@ -173,7 +169,11 @@ Status Joiner::link_to_parent() {
   std::chrono::milliseconds time = kFirstPause;
   for (int visits = 1;; ++visits) {
     UniqueFd socket;
-    TUTTI_TRY(connect_to_rank(socket, above, membership_.addresses[static_cast<std::size_t>(above)]));
+    // The first part has each address once.
+    std::vector<Address> addresses = membership_.addresses[static_cast<std::size_t>(above)];
+    addresses.resize(
+        std::max<std::size_t>(addresses.size() / static_cast<std::size_t>(request_.num_listeners_each), 1));
+    TUTTI_TRY(connect_to_rank(socket, above, addresses));
     // The first message of a new connection always has room.
     static_cast<void>(send_some(socket.get(), fetch));
     TUTTI_TRY_ASSIGN(const bool is_welcome, await_greeting(socket.get()));

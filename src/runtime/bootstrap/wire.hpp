@@ -30,7 +30,7 @@ inline constexpr std::size_t kMostHelloBytes = 32 << 10;
 inline constexpr std::size_t kMostConfigurationBytes = 16 << 10;
 inline constexpr std::size_t kMostFrameBytes = 1 << 20;
 inline constexpr std::size_t kMostTableBytes = 64 << 20;
-inline constexpr std::size_t kMostAddresses = 16;  // of one rank
+inline constexpr std::size_t kMostAddresses = 32;  // of one rank
 inline constexpr std::size_t kMostEndpointNameBytes = 512;
 
 // The first part of a hello.

@@ -38,7 +38,7 @@ struct TransportChoice {
   bool is_ofi = false;
   std::string provider{};         // libfabric's; empty: the first that is there
   std::uint32_t connections = 1;  // of TCP, to each rank of another host
-  std::string congestion{};       // the algorithm of their sockets; empty: the system's
+  std::string congestion{};       // congestion control of these; empty: the system's
 };
 
 struct Settings {

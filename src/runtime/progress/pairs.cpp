@@ -10,13 +10,6 @@
 
 namespace tutti {
 
-namespace {
-
-// After so many steps all has been read that had come before.
-constexpr int kStepsToRead = 32;
-
-}  // namespace
-
 Pairs::Pairs(const shm::Region& region, std::uint32_t rank, const MachineProfile& profile, StoresChoice stores,
              const shm::SpreadOver& spread, transport::Endpoint* endpoint)
     : region_(region),
@@ -55,17 +48,19 @@ void Pairs::finish_first(Queue& queue) {
 End Pairs::advance(const shm::Waiter& waiter) {
   if (num_pending_ == 0) return End::pending;
   if (endpoint_ != nullptr) endpoint_->step();
-  for (std::uint32_t peer = 0; peer < sends_.size(); ++peer) {
-    while (sends_[peer].first != nullptr && advance_send(*sends_[peer].first, waiter)) finish_first(sends_[peer]);
-    while (receives_[peer].first != nullptr) {
-      const End end = advance_receive(*receives_[peer].first, waiter);
-      if (end == End::pending) break;
-      if (end != End::done) return end;
-      finish_first(receives_[peer]);
+  do {
+    for (std::uint32_t peer = 0; peer < sends_.size(); ++peer) {
+      while (sends_[peer].first != nullptr && advance_send(*sends_[peer].first, waiter)) finish_first(sends_[peer]);
+      while (receives_[peer].first != nullptr) {
+        const End end = advance_receive(*receives_[peer].first, waiter);
+        if (end == End::pending) break;
+        if (end != End::done) return end;
+        finish_first(receives_[peer]);
+      }
     }
-  }
-  // Who has received gives credits back before it does something else.
-  if (endpoint_ != nullptr) endpoint_->step();
+    // Who has received gives credits back before it does something else. What the step has brought may be what is
+    // waited for: who sleeps now would not be woken by it.
+  } while (endpoint_ != nullptr && endpoint_->step());
   return End::pending;
 }
 
@@ -161,7 +156,7 @@ const Transfer* Pairs::deserted() const {
     // Acquire: what it has sent before it left is there.
     if (!region_.has_left(peer)) continue;
     // What a rank of another host has sent before it left has come to this one, and may lie behind other messages.
-    for (int step = 0; step < kStepsToRead && !region_.is_here(peer); ++step) endpoint_->step();
+    for (int step = 0; step < transport::kStepsThatReadAll && !region_.is_here(peer); ++step) endpoint_->step();
     if (sends_[peer].first != nullptr) return sends_[peer].first;
     if (receives_[peer].first != nullptr && !messages_.receiver(peer).has_message()) return receives_[peer].first;
   }

@@ -175,9 +175,7 @@ std::chrono::nanoseconds OfiEndpoint::may_sleep(std::chrono::nanoseconds longest
   return std::min(longest, kLongestSleep);
 }
 
-void OfiEndpoint::sleep(std::chrono::nanoseconds longest) {
-  await_readable(descriptor(), may_sleep(longest));
-}
+void OfiEndpoint::sleep(std::chrono::nanoseconds longest) { await_readable(descriptor(), may_sleep(longest)); }
 
 // So that nobody takes this rank for lost. Who has not heard it all is told by others that this rank has left.
 void OfiEndpoint::say_bye() {

@@ -20,10 +20,14 @@
 namespace tutti::transport::striped {
 namespace {
 
-// A part with which nothing has happened in so many steps is asked in one of so many steps, unless it was the last one
-// with which something has happened: short messages take one part, and the others need not slow them down.
+// A part that was idle for kIdleSteps steps is asked in every kTurnsOfIdle-th step, unless it was the last busy one. So
+// short messages, which stay on one part, are not slowed down by the others. Who has slept, or has not stepped for
+// kLongestGap, asks all.
 constexpr std::uint32_t kIdleSteps = 256;
 constexpr std::uint32_t kTurnsOfIdle = 8;
+constexpr std::chrono::nanoseconds kLongestGap = std::chrono::milliseconds(1);
+// Steps of an idle part that are enough of the steps that read all for a part itself, which has turns of its own.
+static_assert(kStepsThatReadAll / kTurnsOfIdle >= 32);
 
 class StripedEndpoint final : public Endpoint {
  public:
@@ -67,6 +71,8 @@ class StripedEndpoint final : public Endpoint {
 
   bool step() override {
     bool any = false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - std::exchange(last_step_, now) > kLongestGap) forget_idleness();
     const bool is_turn_of_idle = ++steps_ % kTurnsOfIdle == 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       if (i != last_busy_ && idle_[i] >= kIdleSteps && !is_turn_of_idle) continue;
@@ -79,6 +85,7 @@ class StripedEndpoint final : public Endpoint {
   }
   void sleep(std::chrono::nanoseconds longest) override { await_readable(all_.get(), may_sleep(longest)); }
   [[nodiscard]] std::chrono::nanoseconds may_sleep(std::chrono::nanoseconds longest) override {
+    forget_idleness();
     for (const std::unique_ptr<Endpoint>& part : parts_) longest = std::min(longest, part->may_sleep(longest));
     return longest;
   }
@@ -104,6 +111,8 @@ class StripedEndpoint final : public Endpoint {
   }
 
  private:
+  void forget_idleness() { std::fill(idle_.begin(), idle_.end(), 0); }
+
   using Key = std::pair<std::uint32_t, Traffic>;
 
   [[nodiscard]] const Endpoint* first_lost() const {
@@ -118,6 +127,7 @@ class StripedEndpoint final : public Endpoint {
   std::vector<std::uint32_t> idle_;  // steps, of each part
   std::size_t last_busy_ = 0;
   std::uint32_t steps_ = 0;
+  std::chrono::steady_clock::time_point last_step_{};
   UniqueFd all_{};
   std::map<Key, std::unique_ptr<StripedOutgoing>> outgoing_{};
   std::map<Key, std::unique_ptr<StripedIncoming>> incoming_{};

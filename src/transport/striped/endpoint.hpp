@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One endpoint out of several between the same ranks, for networks where one connection does not get all that there is:
-// where each flow has a limit, or where hosts have several interfaces. Long messages go through them in turn. Short
-// ones, for which a further connection would only be further to look at, stay with the one of the last long message. A
-// reader sees the same sizes in the same order, and so knows where the next message comes. One thread at a time, as for
-// any endpoint.
+// One endpoint out of several between the same ranks, its parts, for networks where one connection does not get all
+// that there is: where each is limited, or where hosts have several interfaces. Each queue uses one part until it has
+// sent a long message there, then the next part. Short messages do not change it: to wait for them on several parts
+// would take longer. A reader sees the same sizes in the same order, and so knows where the next message comes. One
+// thread at a time, as for any endpoint.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace tutti::transport::striped {
 
-// From so many parts of a slot on, a message is long.
+// A message is long from 1/kPartOfSlot of a slot on.
 inline constexpr std::uint64_t kPartOfSlot = 4;
 
 // Of one or more endpoints of one shape.

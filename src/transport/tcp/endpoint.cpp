@@ -16,6 +16,8 @@ namespace {
 
 // Of so many steps one asks the poller although a connection is hot.
 constexpr std::uint32_t kHotTurns = 8;
+// Large messages take a few steps.
+static_assert(kStepsThatReadAll >= 4 * kHotTurns);
 // After so many steps with nothing to do, credits are told that could wait.
 constexpr std::uint32_t kIdleSteps = 256;
 // Whoever has not stepped for so long was busy elsewhere: patience begins anew.
@@ -44,11 +46,12 @@ Status check(const TcpOptions& options) {
   if (options.connections == 0) return wrong_argument("no connections to each rank; at least one is needed");
   for (std::uint32_t rank = 0; rank < options.num_ranks; ++rank)
     if (options.addresses[rank].size() % options.connections != 0)
-      return wrong_argument(fmt::format("rank {} has {} addresses for {} connections; each takes as many", rank,
-                                        options.addresses[rank].size(), options.connections));
+      return wrong_argument(
+          fmt::format("the number of addresses of rank {} is {}, not a multiple of the {} connections", rank,
+                      options.addresses[rank].size(), options.connections));
   if (options.listeners.size() % options.connections != 0)
-    return wrong_argument(fmt::format("{} listeners for {} connections; each takes as many", options.listeners.size(),
-                                      options.connections));
+    return wrong_argument(fmt::format("the number of listeners is {}, not a multiple of the {} connections",
+                                      options.listeners.size(), options.connections));
   return {};
 }
 
@@ -95,8 +98,11 @@ TcpEndpoint::TcpEndpoint(TcpOptions options)
 Status TcpEndpoint::open() {
   TUTTI_TRY(shared_.poller.open());
   std::uint32_t index = 0;
-  for (const Listener& listener : shared_.options.listeners)
+  for (const Listener& listener : shared_.options.listeners) {
+    // What is accepted inherits it.
+    set_congestion(listener.socket.get(), shared_.options.congestion);
     TUTTI_TRY(shared_.poller.add(listener.socket.get(), {PollKey::Kind::listener, index++}));
+  }
   return {};
 }
 

@@ -25,14 +25,14 @@ struct TcpOptions {
   EndpointShape shape{};
   Token token{};                   // the same on every rank, and known to nobody else
   std::uint64_t communicator = 0;  // tells communicators with the same token apart
-  // Connections to each other rank, side by side. Each has addresses and listeners of its own, as many as the others
-  // have: the first ones are of the first connection.
+  // Connections to each other rank, side by side. Addresses and listeners come in as many equal parts, the first of
+  // which is for the first connection.
   std::uint32_t connections = 1;
   std::vector<std::vector<Address>> addresses{};  // by rank: where it listens, of each connection the preferred first
   std::vector<Listener> listeners{};              // of this rank
   // How long a broken connection may take to come back, while somebody steps or sleeps here.
   std::chrono::nanoseconds restore_within = std::chrono::seconds(10);
-  std::string congestion{};  // the system's algorithm against congestion, by name; empty: what it takes by itself
+  std::string congestion{};  // congestion control of the connections, by name; empty: the system's
   // For what a user should know, such as strangers that knock. May be empty.
   std::function<void(std::string_view)> warn{};
 };

@@ -112,11 +112,14 @@ bool Link::on_time(Clock::time_point now) {
 
 void Link::try_next_address(Clock::time_point now) {
   const Address& address = addresses()[attempt_++ % addresses().size()];
-  Result<UniqueFd> socket = begin_connect(address);
+  Result<UniqueFd> socket = make_socket_for(address);
   if (!socket.ok()) return fail_attempt(std::string(socket.status().message()), now);
   socket_ = std::move(socket).value();
   set_patience(socket_.get(), shared_.options.restore_within);
+  // Before the handshake, in which some kinds of congestion control agree on marks.
   set_congestion(socket_.get(), shared_.options.congestion);
+  const Result<bool> begun = begin_connect(socket_.get(), address);
+  if (!begun.ok()) return fail_attempt(std::string(begun.status().message()), now);
   const Status watched = shared_.poller.add(socket_.get(), {PollKey::Kind::link, rank_});
   if (!watched.ok()) return fail_attempt(std::string(watched.message()), now);
   state_ = State::connecting;
@@ -191,7 +194,6 @@ bool Link::adopt(Admitted offered) {
   disconnect();
   socket_ = std::move(offered.socket);
   set_patience(socket_.get(), shared_.options.restore_within);
-  set_congestion(socket_.get(), shared_.options.congestion);
   receiver_.connect();
   const WelcomeBytes welcome = encode(Welcome{.token = shared_.options.token, .progress = receiver_.tell_progress()});
   open(offered.hello.progress);

@@ -37,25 +37,23 @@ void set_patience(int socket, std::chrono::nanoseconds restore_within) {
   set_number(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
-Status check_congestion(const std::string& algorithm) {
-  if (algorithm.empty()) return {};
+Status check_congestion(const std::string& name) {
+  if (name.empty()) return {};
   const UniqueFd trial = take_fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!trial.valid()) return Status::from_errno("cannot open a socket", errno);
-  if (setsockopt(trial.get(), IPPROTO_TCP, TCP_CONGESTION, algorithm.data(),
-                 static_cast<socklen_t>(algorithm.size())) == 0)
+  if (setsockopt(trial.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) == 0)
     return {};
   const int error_number = errno;
-  return wrong_argument(
-      fmt::format("TUTTI_TCP_CONGESTION is {}, which this system {}; sysctl net.ipv4.tcp_allowed_congestion_control "
-                  "lists those that "
-                  "all processes may use",
-                  in_quotes(algorithm), error_number == EPERM ? "does not let this process use" : "does not have"));
+  return wrong_argument(fmt::format(
+      "TUTTI_TCP_CONGESTION is {}, which this system {}; sysctl net.ipv4.tcp_allowed_congestion_control "
+      "lists those that "
+      "all processes may use",
+      in_quotes(name), error_number == EPERM ? "does not let this process use" : "does not have or has not loaded"));
 }
 
-void set_congestion(int socket, const std::string& algorithm) {
-  if (algorithm.empty()) return;
-  static_cast<void>(
-      setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), static_cast<socklen_t>(algorithm.size())));
+void set_congestion(int socket, const std::string& name) {
+  if (name.empty()) return;
+  static_cast<void>(setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())));
 }
 
 std::optional<Acknowledgement> last_acknowledgement(int socket) {

@@ -46,10 +46,10 @@ struct Shared {
 
 // How a socket of a connection is set up so that the system notices a silent peer within about `restore_within`.
 void set_patience(int socket, std::chrono::nanoseconds restore_within);
-// An error where the system does not know the algorithm against congestion, or does not let this process use it. Empty:
-// what the system takes by itself.
-[[nodiscard]] Status check_congestion(const std::string& algorithm);
-void set_congestion(int socket, const std::string& algorithm);
+// The congestion control of a socket, by name; empty: the system's default. An error where the system does not have it,
+// or does not let this process use it.
+[[nodiscard]] Status check_congestion(const std::string& name);
+void set_congestion(int socket, const std::string& name);
 // What the other end's system has said of what was sent.
 struct Acknowledgement {
   bool is_awaited = false;          // something is on its way
