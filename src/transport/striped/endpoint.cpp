@@ -51,22 +51,10 @@ class StripedEndpoint final : public Endpoint {
 
   [[nodiscard]] const EndpointShape& shape() const override { return parts_.front()->shape(); }
   [[nodiscard]] Outgoing& to(std::uint32_t rank, Traffic traffic) override {
-    std::unique_ptr<StripedOutgoing>& found = outgoing_[{rank, traffic}];
-    if (found == nullptr) {
-      std::vector<Outgoing*> queues;
-      for (const std::unique_ptr<Endpoint>& part : parts_) queues.push_back(&part->to(rank, traffic));
-      found = std::make_unique<StripedOutgoing>(std::move(queues), long_from_);
-    }
-    return *found;
+    return queue_of<Outgoing>(outgoing_[{rank, traffic}], [&](Endpoint& part) { return &part.to(rank, traffic); });
   }
   [[nodiscard]] Incoming& from(std::uint32_t rank, Traffic traffic) override {
-    std::unique_ptr<StripedIncoming>& found = incoming_[{rank, traffic}];
-    if (found == nullptr) {
-      std::vector<Incoming*> queues;
-      for (const std::unique_ptr<Endpoint>& part : parts_) queues.push_back(&part->from(rank, traffic));
-      found = std::make_unique<StripedIncoming>(std::move(queues), long_from_);
-    }
-    return *found;
+    return queue_of<Incoming>(incoming_[{rank, traffic}], [&](Endpoint& part) { return &part.from(rank, traffic); });
   }
 
   bool step() override {
@@ -111,6 +99,14 @@ class StripedEndpoint final : public Endpoint {
   }
 
  private:
+  template <typename Queue, typename Striped, typename QueueOfPart>
+  [[nodiscard]] Striped& queue_of(std::unique_ptr<Striped>& found, const QueueOfPart& queue_of_part) {
+    if (found != nullptr) return *found;
+    std::vector<Queue*> queues;
+    for (const std::unique_ptr<Endpoint>& part : parts_) queues.push_back(queue_of_part(*part));
+    found = std::make_unique<Striped>(std::move(queues), long_from_);
+    return *found;
+  }
   void forget_idleness() { std::fill(idle_.begin(), idle_.end(), 0); }
 
   using Key = std::pair<std::uint32_t, Traffic>;

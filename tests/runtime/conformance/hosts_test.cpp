@@ -48,9 +48,8 @@ struct Setting {
   const char* provider = nullptr;
   std::uint32_t connections = 1;
 
-  // Of how many cases one is done: each communicator opens doors of libfabric, which takes long and is also tried
-  // between processes (tests/cluster/ofi_test), or several connections.
-  [[nodiscard]] std::size_t share() const { return provider != nullptr ? 21 : connections > 1 ? 7 : 1; }
+  // Of how many cases one is done: each communicator opens doors of libfabric, or several connections.
+  [[nodiscard]] std::size_t share() const { return provider != nullptr || connections > 1 ? 7 : 1; }
   [[nodiscard]] TransportChoice transport() const {
     if (provider != nullptr) return {.is_ofi = true, .provider = provider};
     return {.connections = connections};
