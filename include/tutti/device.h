@@ -46,8 +46,8 @@ typedef struct CUstream_st* tuttiDeviceStream_t;
 
 /* A device communicator of the ranks of comm, each with the current device of its thread (cudaSetDevice). All ranks of
  * comm call it; all succeed, or all return an error. comm may be used and destroyed as before. config overrides the
- * settings of comm; it may be NULL. The variables TUTTI_DEVICE_ALGORITHM, TUTTI_DEVICE_TABLE and TUTTI_DEVICE_CHANNELS
- * must be equal on all ranks.
+ * settings of comm; it may be NULL. The variables TUTTI_DEVICE_ALGORITHM, TUTTI_DEVICE_TABLE,
+ * TUTTI_DEVICE_CHANNELS and TUTTI_P2P_USE_MEMCPY must be equal on all ranks.
  *
  * For tests, ranks may share a device. If they are processes, the device runs them in turn, which is slow. If they are
  * threads, each gets a part of its multiprocessors, and their kernels wait for each other. Then whatever waits for more
@@ -75,10 +75,12 @@ TUTTI_API tuttiResult_t tuttiDeviceCommGetAsyncError(tuttiDeviceComm_t device_co
  * tuttiDeviceCommDestroy. */
 TUTTI_API tuttiResult_t tuttiDeviceMemAlloc(void** memory, size_t bytes, tuttiDeviceComm_t device_comm);
 TUTTI_API tuttiResult_t tuttiDeviceMemFree(void* memory, tuttiDeviceComm_t device_comm);
-/* Makes the program's own memory symmetric. It must come from CUDA's virtual memory management, with handles that are
- * file descriptors: from cuMemCreate, ncclMemAlloc, or PyTorch with expandable segments. All ranks call with equal
- * sizes. A buffer lies in one allocation, the whole of which is mapped. Memory of cudaMalloc is refused on all ranks,
- * with tuttiUnsupported. Deregister before you free the memory. */
+/* Makes the program's own memory symmetric. It comes from cudaMalloc, or from CUDA's virtual memory management with
+ * handles that are file descriptors (cuMemCreate, ncclMemAlloc, PyTorch with expandable segments); from the same on all
+ * ranks. All ranks call with equal sizes. A buffer lies in one allocation, the whole of which other ranks can then
+ * reach. Other memory, such as that of cudaMallocManaged or cudaMallocAsync, is refused on all ranks with
+ * tuttiUnsupported; so is memory of cudaMalloc if ranks are threads with different devices. Deregister before you free
+ * the memory, or destroy the device communicators of all ranks. */
 TUTTI_API tuttiResult_t tuttiDeviceCommRegister(tuttiDeviceComm_t device_comm, void* buffer, size_t bytes);
 TUTTI_API tuttiResult_t tuttiDeviceCommDeregister(tuttiDeviceComm_t device_comm, void* buffer);
 

@@ -17,14 +17,14 @@ namespace {
 // What `body(own)` returns on each of two ranks, which wait for each other without a time-out. Then they destroy their
 // parts, and live on for `after` seconds. Nothing where there is no device.
 template <class Body>
-std::vector<std::string> run_two(unsigned after, const Body& body) {
+std::vector<std::string> run_two(unsigned after, const Body& body, const char* variable = nullptr) {
   const auto run = [&](const tuttiUniqueId& id, int rank) -> std::string {
     if (!has_device()) return "no device";
     tuttiComm_t comm = nullptr;
     if (tuttiCommInitRank(&comm, 2, id, rank) != tuttiSuccess) return tuttiGetLastError(nullptr);
     std::string words;
     {
-      const std::vector<const char*> variables = {"TUTTI_TIMEOUT=0", nullptr};
+      const std::vector<const char*> variables = {"TUTTI_TIMEOUT=0", variable, nullptr};
       const Rank own(comm, rank, kBytes, variables.data());
       words = own.comm() == nullptr ? tuttiGetLastError(nullptr) : body(own);
     }
@@ -59,6 +59,16 @@ TEST(DeviceApiProcesses, ProcessesAreRightAndALostOneIsNamed) {
   if (said.empty()) GTEST_SKIP() << "there is no CUDA device";
   EXPECT_EQ(said[1], "");
   EXPECT_NE(said[0].find("rank 1"), std::string::npos) << said[0];
+}
+
+TEST(DeviceApiProcesses, CopyEnginesCopyBetweenProcesses) {
+  const auto body = [](const Rank& own) -> std::string {
+    expect_all_memory(own, 2);
+    return "";
+  };
+  const std::vector<std::string> said = run_two(0, body, "TUTTI_P2P_USE_MEMCPY=1");
+  if (said.empty()) GTEST_SKIP() << "there is no CUDA device";
+  EXPECT_EQ(said[0] + said[1], "");
 }
 
 TEST(DeviceApiProcesses, WhoWaitsForARankThatHasEndedIsTold) {

@@ -162,6 +162,8 @@ inline void expect_collectives(const Rank& rank, int num_ranks, float* input, fl
   rank.expect_no_error();
 }
 
+inline constexpr std::size_t kBytes = std::size_t{8} << 20U;
+
 inline void expect_all_memory(const Rank& rank, int num_ranks) {
   constexpr std::size_t kMost = 30001;
   for (const std::size_t count : {std::size_t{1}, std::size_t{257}, kMost}) {
@@ -174,8 +176,12 @@ inline void expect_all_memory(const Rank& rank, int num_ranks) {
     EXPECT_EQ(std::count(zeros.begin(), zeros.end(), 0.0F), 1000);
     expect_collectives(rank, num_ranks, buffers, buffers + kMost * static_cast<std::size_t>(num_ranks), count);
     ASSERT_DONE(tuttiDeviceMemFree(memory, rank.comm()));
+    // Memory of cudaMalloc, made symmetric.
+    ASSERT_DONE(tuttiDeviceCommRegister(rank.comm(), rank.input(), kBytes));
+    ASSERT_DONE(tuttiDeviceCommRegister(rank.comm(), rank.output(), kBytes));
+    expect_collectives(rank, num_ranks, rank.input(), rank.output(), count);
+    ASSERT_DONE(tuttiDeviceCommDeregister(rank.comm(), rank.output()));
+    ASSERT_DONE(tuttiDeviceCommDeregister(rank.comm(), rank.input()));
   }
 }
-inline constexpr std::size_t kBytes = std::size_t{8} << 20U;
-
 }  // namespace tutti::device_api

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tutti/device.h as programs use it, by ranks that are threads and share a device.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -75,6 +76,74 @@ TEST(DeviceApi, GraphsCaptureCalls) {
     own.expect_no_error();
     static_cast<void>(cudaGraphExecDestroy(runnable));
     static_cast<void>(cudaGraphDestroy(graph));
+  });
+}
+
+constexpr std::array<const char*, 3> kEngines = {"TUTTI_TIMEOUT=5s", "TUTTI_P2P_USE_MEMCPY=1", nullptr};
+
+std::size_t count_nodes(cudaGraph_t graph, cudaGraphNodeType type) {
+  std::size_t number = 0;
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &number), cudaSuccess);
+  std::vector<cudaGraphNode_t> nodes(number);
+  EXPECT_EQ(cudaGraphGetNodes(graph, nodes.data(), &number), cudaSuccess);
+  const auto is_so = [&](cudaGraphNode_t node) {
+    cudaGraphNodeType its_type = cudaGraphNodeTypeEmpty;
+    return cudaGraphNodeGetType(node, &its_type) == cudaSuccess && its_type == type;
+  };
+  return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), is_so));
+}
+
+// What only copies between symmetric buffers is two small kernels, in which ranks meet, and copies.
+TEST(DeviceApi, CopyEnginesCopy) {
+  NEEDS_DEVICE();
+  for (const int num_ranks : {2, 4})
+    test::run_ranks(num_ranks, [&](tuttiComm_t comm, int rank) {
+      const Rank own(comm, rank, kBytes, kEngines.data());
+      expect_all_memory(own, num_ranks);
+      constexpr std::size_t kCount = 5000;
+      const auto ranks = static_cast<std::size_t>(num_ranks);
+      void* memory = nullptr;
+      ASSERT_DONE(tuttiDeviceMemAlloc(&memory, kBytes, own.comm()));
+      auto* const input = static_cast<float*>(memory);
+      float* const output = input + kCount * ranks;
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t runnable = nullptr;
+      ASSERT_CUDA(cudaStreamBeginCapture(own.stream(), cudaStreamCaptureModeThreadLocal));
+      EXPECT_DONE(tuttiDeviceAlltoAll(input, output, kCount, tuttiFloat32, own.comm(), own.stream()));
+      ASSERT_CUDA(cudaStreamEndCapture(own.stream(), &graph));
+      EXPECT_EQ(count_nodes(graph, cudaGraphNodeTypeKernel), 2U);
+      EXPECT_EQ(count_nodes(graph, cudaGraphNodeTypeMemcpy), ranks);
+      ASSERT_CUDA(cudaGraphInstantiate(&runnable, graph, 0));
+      EXPECT_DONE(tuttiBarrier(comm));
+      for (int round = 0; round < 3; ++round) {
+        own.set(input, blocks_of(rank + round, ranks, kCount));
+        ASSERT_CUDA(cudaGraphLaunch(runnable, own.stream()));
+        std::vector<float> expected;
+        for (int each = 0; each < num_ranks; ++each)
+          for (std::size_t i = 0; i < kCount; ++i)
+            expected.push_back(value(each + round, static_cast<std::size_t>(rank), i));
+        EXPECT_EQ(own.get(output, kCount * ranks), expected);
+      }
+      own.expect_no_error();
+      static_cast<void>(cudaGraphExecDestroy(runnable));
+      static_cast<void>(cudaGraphDestroy(graph));
+    });
+}
+
+TEST(DeviceApi, CopyEnginesWantBuffersAtTheSamePlaces) {
+  NEEDS_DEVICE();
+  test::run_ranks(2, [](tuttiComm_t comm, int rank) {
+    const Rank own(comm, rank, kBytes, kEngines.data());
+    void* memory = nullptr;
+    ASSERT_DONE(tuttiDeviceMemAlloc(&memory, kBytes, own.comm()));
+    auto* const input = static_cast<float*>(memory);
+    EXPECT_DONE(tuttiDeviceAlltoAll(input, input + 4096 * (rank + 1), 1000, tuttiFloat32, own.comm(), own.stream()));
+    ASSERT_CUDA(cudaStreamSynchronize(own.stream()));
+    tuttiResult_t error = tuttiSuccess;
+    EXPECT_DONE(tuttiDeviceCommGetAsyncError(own.comm(), &error));
+    EXPECT_NE(error, tuttiSuccess);
+    EXPECT_NE(std::string(tuttiGetLastError(nullptr)).find("do not make the same call"), std::string::npos)
+        << tuttiGetLastError(nullptr);
   });
 }
 

@@ -81,8 +81,15 @@ class HostRanks {
       memory.slots.resize(channels * limits.slots_bytes + kSpare, std::byte{0xa5});
       memory.scratch.resize(channels * limits.scratch_bytes + kSpare, std::byte{0xa5});
       memory.state.resize(channels);
-      peers_.push_back({memory.inbox.data(), aligned(memory.slots), aligned(memory.scratch), 0});
     }
+    // Odd ranks are known to each other rank from a base of its own, as memory of cudaMalloc is between processes.
+    for (std::uint32_t reader = 0; reader < num_ranks; ++reader)
+      for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+        Memory& memory = *memories_[rank];
+        memories_[reader]->peers.push_back(
+            {memory.inbox.data(), aligned(memory.slots), aligned(memory.scratch), base_of(rank, reader)});
+        memory.views.push_back(base_of(rank, rank) - base_of(rank, reader));
+      }
   }
 
   [[nodiscard]] Failure& failure(std::uint32_t rank) { return memories_[rank]->failure; }
@@ -118,8 +125,14 @@ class HostRanks {
     std::vector<std::byte> slots;
     std::vector<std::byte> scratch;
     std::vector<ChannelState> state;
+    std::vector<Peer> peers;
+    std::vector<std::uint64_t> views;
     Failure failure = {};
   };
+
+  static std::uint64_t base_of(std::uint32_t rank, std::uint32_t reader) {
+    return rank % 2 == 0 ? 1000 : 1000 + std::uint64_t{reader} * 4096;
+  }
 
   static std::byte* aligned(std::vector<std::byte>& bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
@@ -154,7 +167,8 @@ class HostRanks {
     walk_call.scratch_bytes = limits_.scratch_bytes;
     walk_call.input = static_cast<const std::byte*>(call.inputs[rank]);
     walk_call.output = static_cast<std::byte*>(call.outputs[rank]);
-    walk_call.peers = peers_.data();
+    if (rank % 2 == 1) walk_call.input_views = walk_call.output_views = memories_[rank]->views.data();
+    walk_call.peers = memories_[rank]->peers.data();
     walk_call.state = memories_[rank]->state.data();
     walk_call.failure = &memories_[rank]->failure;
     walk_call.op = call.op;
@@ -164,7 +178,6 @@ class HostRanks {
   std::uint32_t num_ranks_;
   Limits limits_;
   std::vector<std::unique_ptr<Memory>> memories_;
-  std::vector<Peer> peers_;
 };
 
 }  // namespace tutti::device

@@ -166,7 +166,10 @@ class ExactRanks {
     const std::size_t block = call.count * size_of(call.type);
     outputs_[rank]->poison();
     const Operator op = exact_operator(input, static_cast<int>(rank));
-    DevicePart part = {inputs_[rank]->data(call.shift), outputs_[rank]->data(call.shift), op.scalar, op.integer_scalar};
+    DevicePart part = {.input = inputs_[rank]->data(call.shift),
+                       .output = outputs_[rank]->data(call.shift),
+                       .scalar = op.scalar,
+                       .integer_scalar = op.integer_scalar};
     const CollectiveFacts& facts = facts_of(schedule.collective);
     if (call.in_place) {
       part.input = part.output;

@@ -244,10 +244,17 @@ TEST_F(DeviceProcesses, WhatOneRankIsRefusedAllAreTold) {
     EXPECT_EQ(refused.code(), Code::system) << refused.to_string();
     const Status differ = own.allocate((own.rank() + 1) * 4096).status();
     EXPECT_EQ(differ.code(), Code::invalid_usage) << differ.to_string();
-    // Memory of cudaMalloc is not to be had, and the ranks go on.
-    const DeviceBytes apart(4096);
-    const Status alien = own.enroll(apart.data(), 4096);
+    // Memory that no process can lend is not to be had, nor memory of two kinds, and the ranks go on.
+    void* managed = nullptr;
+    expect_cuda(cudaMallocManaged(&managed, 4096));
+    const Status alien = own.enroll(managed, 4096);
     EXPECT_EQ(alien.code(), Code::unsupported) << alien.to_string();
+    const SharedMemory shared = SharedMemory::make(0, 4096).value();
+    AddressRange range = AddressRange::reserve(0, shared.bytes()).value();
+    ASSERT_TRUE(range.map(0, shared).ok());
+    const DeviceBytes apart(4096);
+    const Status mixed = own.enroll(own.rank() == 0 ? apart.data() : range.base(), 4096);
+    EXPECT_EQ(mixed.code(), Code::invalid_usage) << mixed.to_string();
     std::byte* const first = own.allocate(4096).value();
     std::byte* const second = own.allocate(3 << 20U).value();
     EXPECT_EQ(own.release(second + 1).code(), Code::invalid_argument);
@@ -255,6 +262,28 @@ TEST_F(DeviceProcesses, WhatOneRankIsRefusedAllAreTold) {
     EXPECT_TRUE(own.release(first).ok());
     EXPECT_EQ(own.allocate(4096).value(), first) << "freed addresses are not taken again";
   });
+}
+
+// A buffer of the program, made symmetric and given back, twice, beside memory that was allocated as such.
+void expect_enrolled(DeviceRank& own, std::byte* enrolled, std::uint64_t bytes) {
+  const std::uint32_t rank = own.rank();
+  std::byte* const allocated = own.allocate(bytes).value();
+  for (int time = 0; time < 2; ++time) {
+    const Status status = own.enroll(enrolled, bytes);
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    EXPECT_EQ(own.enroll(enrolled, bytes).code(), Code::invalid_usage);
+    for (const char* name : {"one_shot", "two_shot"}) {
+      const LoadedSchedule* loaded = load(own, name, own.num_ranks());
+      expect_right(own, rank, own.num_ranks(), loaded, enrolled, allocated, Type::f32, bytes / 4, false);
+      expect_right(own, rank, own.num_ranks(), loaded, allocated, enrolled, Type::bf16, bytes / 2, true);
+      expect_right(own, rank, own.num_ranks(), loaded, enrolled, enrolled, Type::f32, 1001, true);
+    }
+    // Beyond its end nobody may reach.
+    const CallBytes beyond = {bytes, bytes};
+    EXPECT_EQ(own.is_symmetric({enrolled + 4, enrolled + 4}, beyond).status().code(), Code::invalid_argument);
+    ASSERT_TRUE(own.release(enrolled).ok());
+    EXPECT_FALSE(own.is_symmetric({enrolled, enrolled}, beyond).value());
+  }
 }
 
 // Memory that the program has got by itself, of other sizes and at other places on each rank.
@@ -267,26 +296,32 @@ TEST_F(DeviceProcesses, EnrolledMemoryIsReachedWhereItLies) {
     const SharedMemory memory = SharedMemory::make(0, (2 + 4 * rank) << 20U).value();
     AddressRange range = AddressRange::reserve(0, memory.bytes()).value();
     ASSERT_TRUE(range.map(0, memory).ok());
-    constexpr std::uint64_t kBytes = 400000;
-    std::byte* const enrolled = range.base() + (rank + 1) * std::size_t{65536};
-    std::byte* const allocated = own.allocate(kBytes).value();
-    for (int time = 0; time < 2; ++time) {
-      const Status status = own.enroll(enrolled, kBytes);
-      ASSERT_TRUE(status.ok()) << status.to_string();
-      EXPECT_EQ(own.enroll(enrolled, kBytes).code(), Code::invalid_usage);
-      for (const char* name : {"one_shot", "two_shot"}) {
-        const LoadedSchedule* loaded = load(own, name, 2);
-        expect_right(own, rank, 2, loaded, enrolled, allocated, Type::f32, kBytes / 4, false);
-        expect_right(own, rank, 2, loaded, allocated, enrolled, Type::bf16, kBytes / 2, true);
-        expect_right(own, rank, 2, loaded, enrolled, enrolled, Type::f32, 1001, true);
-      }
-      // Beyond its end nobody may reach.
-      const CallBytes beyond = {kBytes, kBytes};
-      EXPECT_EQ(own.is_symmetric({enrolled + 4, enrolled + 4}, beyond).status().code(), Code::invalid_argument);
-      ASSERT_TRUE(own.release(enrolled).ok());
-      EXPECT_FALSE(own.is_symmetric({enrolled, enrolled}, beyond).value());
-    }
+    expect_enrolled(own, range.base() + (rank + 1) * std::size_t{65536}, 400000);
   });
+}
+
+TEST_F(DeviceProcesses, MemoryOfCudaMallocIsReachedWhereItLies) {
+  for (const std::uint32_t num_ranks : {2U, 3U})
+    run(num_ranks, [](std::unique_ptr<Rendezvous> rendezvous) {
+      const std::uint32_t rank = rendezvous->rank();
+      auto made = DeviceRank::create({.timeout = 20, .channels = 16}, std::move(rendezvous));
+      ASSERT_TRUE(made.ok()) << made.status().to_string();
+      DeviceRank& own = **made;
+      // Small ones share a page of the device with others; large ones have pages of their own.
+      const DeviceBytes before(1000 * (rank + 1));
+      const DeviceBytes small(20000);
+      const DeviceBytes large((4 + rank) << 20U);
+      expect_enrolled(own, small.data(), 20000);
+      expect_enrolled(own, large.data() + (rank + 1) * std::size_t{65536}, 400000);
+      // Two buffers of one allocation, and the second outlives the first.
+      ASSERT_TRUE(own.enroll(large.data(), 65536).ok());
+      ASSERT_TRUE(own.enroll(large.data() + 65536, 65536).ok());
+      ASSERT_TRUE(own.release(large.data()).ok());
+      const LoadedSchedule* loaded = load(own, "two_shot", own.num_ranks());
+      expect_right(own, rank, own.num_ranks(), loaded, large.data() + 65536, large.data() + 65536, Type::f32, 5000,
+                   false);
+      EXPECT_EQ(own.enroll(small.data() + 100, 20000).code(), Code::invalid_argument);
+    });
 }
 
 TEST_F(DeviceProcesses, WhatNeedsSymmetricMemorySaysSo) {

@@ -62,6 +62,7 @@ Status DeviceComm::set_up() {
                        {.device = device_,
                         .timeout = timeout.count(),
                         .channels = static_cast<std::uint32_t>(reading->variables.get<VariableId::device_channels>()),
+                        .copies_by_engines = reading->variables.get<VariableId::p2p_use_memcpy>(),
                         .agreement = rules->digest},
                        std::move(meeting)));
   chooser_ = std::make_unique<device::Chooser>(*ranks_, std::move(*rules));
@@ -158,8 +159,10 @@ Result<DeviceComm::Prepared> DeviceComm::prepare(const Invocation& asked) const 
   // Of a collective with a root, only the root knows. A schedule's form that is right in place is right out of place.
   made.call = {.count = asked.count, .op = op, .in_place = facts_of(asked.collective).has_root || buffers.in_place};
   // What a rank does not have is not looked at.
-  made.part = {buffers.input_bytes > 0 ? asked.input : nullptr, buffers.output_bytes > 0 ? asked.output : nullptr,
-               op.scalar, op.integer_scalar};
+  made.part = {.input = buffers.input_bytes > 0 ? asked.input : nullptr,
+               .output = buffers.output_bytes > 0 ? asked.output : nullptr,
+               .scalar = op.scalar,
+               .integer_scalar = op.integer_scalar};
   made.bytes = {buffers.input_bytes, buffers.output_bytes};
   made.message_bytes = buffers.message_bytes;
   TUTTI_TRY_ASSIGN(made.is_symmetric, ranks_->is_symmetric(made.part, made.bytes));

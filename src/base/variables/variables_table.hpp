@@ -44,6 +44,7 @@ enum class VariableId : std::uint8_t {
   device_algorithm,
   device_table,
   device_channels,
+  p2p_use_memcpy,
   walker,
   staging_slot,
   staging_depth,
@@ -249,9 +250,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .name = "TUTTI_TABLE",
      .type = VariableType::text,
      .initial = "auto",
-     .meaning =
-         "The decision table, which goes before the machine profile: a file (with a / in its path, or ending in "
-         ".toml), a folder of tables by machine, or none. auto: the one that 'tutti tune' wrote for this machine.",
+     .meaning = "The decision table, which goes before the machine profile: a file (a path with / or .toml), a folder "
+                "of tables by machine, or none. auto: the one that 'tutti tune' wrote for this machine.",
      .group = VariableGroup::tuning},
     {.id = VariableId::device_algorithm,
      .name = "TUTTI_DEVICE_ALGORITHM",
@@ -271,6 +271,13 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "0",
      .range = {0, 1024},
      .meaning = "The most multiprocessors of a device that a collective takes. 0: all of them.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::p2p_use_memcpy,
+     .name = "TUTTI_P2P_USE_MEMCPY",
+     .type = VariableType::boolean,
+     .initial = "0",
+     .meaning = "Whether collectives on devices that only copy, between symmetric buffers, are left to copy engines.",
+     .aliases = {"NCCL_P2P_USE_CUDA_MEMCPY"},
      .group = VariableGroup::tuning},
     {.id = VariableId::walker,
      .name = "TUTTI_WALKER",
@@ -379,9 +386,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
     {.id = VariableId::host_id,
      .name = "TUTTI_HOST_ID",
      .type = VariableType::text,
-     .meaning =
-         "Ranks of one machine with different values count as ranks of different hosts: they share no memory and "
-         "talk over the network. For tests, and for containers that cannot share memory.",
+     .meaning = "Ranks of one machine with different values count as ranks of different hosts: they share no memory "
+                "and talk over the network. For tests, and for containers that cannot share memory.",
      .aliases = {"NCCL_HOSTID"},
      .group = VariableGroup::tuning},
     {.id = VariableId::start_port,
@@ -470,9 +476,8 @@ inline constexpr std::size_t kNumVariables = kVariables.size();
 
 namespace variable_checks {
 consteval bool rows_follow_ids() {
-  for (std::size_t i = 0; i < kNumVariables; ++i) {
+  for (std::size_t i = 0; i < kNumVariables; ++i)
     if (index_of(kVariables[i].id) != i) return false;
-  }
   return true;
 }
 
@@ -483,8 +488,7 @@ consteval bool rows_are_whole() {
     if (chooses && (row.choices.empty() || row.initial.empty())) return false;
     if (row.prefix.empty() != row.behind.empty() || (!chooses && !row.prefix.empty())) return false;
     if (row.automatic && (!row.is_ranged() || row.range.low <= kAutomatic)) return false;
-    if (row.unlimited && row.type != VariableType::bytes) return false;
-    if (row.range.low > row.range.high) return false;
+    if ((row.unlimited && row.type != VariableType::bytes) || row.range.low > row.range.high) return false;
   }
   return true;
 }

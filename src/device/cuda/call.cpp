@@ -72,19 +72,6 @@ Status load_kernels(std::uint32_t num_ranks) {
 
 }  // namespace
 
-Result<DeviceArray> DeviceArray::make(std::uint64_t bytes, const char* what, cudaStream_t stream) {
-  const std::string words = fmt::format("have {} bytes of device memory for {}", bytes, what);
-  DeviceArray array;
-  // In stream order, so that this does not wait for kernels in other streams, which may wait for other ranks.
-  TUTTI_TRY(cuda_status(cudaMallocAsync(&array.memory_, std::max<std::uint64_t>(bytes, 1), stream), words));
-  TUTTI_TRY(cuda_status(cudaMemsetAsync(array.memory_, 0, bytes, stream), words));
-  return array;
-}
-
-DeviceArray::~DeviceArray() {
-  if (memory_ != nullptr) static_cast<void>(cuda_status(cudaFree(memory_), "free device memory"));
-}
-
 Result<Failures> Failures::make(std::uint32_t number) {
   Failures failures;
   void* host = nullptr;
@@ -223,8 +210,12 @@ Result<const LoadedSchedule*> Schedules::load(Schedule schedule, const Allowed& 
   loaded->in_place_.is_allowed = loaded->staged_in_place_.is_allowed = allowed.in_place;
   loaded->out_of_place_.is_allowed = loaded->staged_out_of_place_.is_allowed = allowed.out_of_place;
   loaded->digest_ = digest_of_words(loaded->staged_out_of_place_.programs);
-  loaded->schedule_ = std::move(schedule);
   loaded->written_ = written;
+  for (LoadedSchedule::Form* form : {&loaded->in_place_, &loaded->out_of_place_}) {
+    Result<CopyPrograms> copies = make_copy_programs(schedule, form->programs);
+    if (copies.ok()) form->copies = std::move(*copies);
+  }
+  loaded->schedule_ = std::move(schedule);
   for (LoadedSchedule::Form* form : {&loaded->in_place_, &loaded->out_of_place_, &loaded->staged_in_place_})
     TUTTI_TRY(upload(*form));
   loaded->staged_out_of_place_.steps = loaded->staged_in_place_.steps;
@@ -299,6 +290,12 @@ Result<const LoadedSchedule::Form*> Schedules::form_of(const DeviceCall& call, c
   return &form;
 }
 
+namespace {
+
+std::uint64_t folded(std::uint64_t digest) { return (digest ^ digest >> 20U ^ digest >> 40U) & kDigestMask; }
+
+}  // namespace
+
 // The same on all ranks of one call, and most likely different in another.
 std::uint64_t Schedules::digest_of(const DeviceCall& call, const Shape& shape, bool by_name) {
   const Schedule& schedule = call.schedule->schedule();
@@ -309,7 +306,29 @@ std::uint64_t Schedules::digest_of(const DeviceCall& call, const Shape& shape, b
         std::uint64_t{call.in_place ? 1U : 0U}, std::uint64_t{by_name ? 1U : 0U}, shape.window,
         std::uint64_t{shape.channels}})
     digest = mixed(digest, value);
-  return (digest ^ digest >> 20U ^ digest >> 40U) & kDigestMask;
+  return folded(digest);
+}
+
+WalkCall Schedules::meeting(const RankPlace& place) {
+  return {.rank = place.rank,
+          .num_ranks = place.num_ranks,
+          .posts_per_round = 1,
+          .same_device = place.same_device,
+          .timeout = static_cast<std::uint64_t>(place.timeout * 1e9),
+          .peers = place.peers,
+          .state = place.state,
+          .failure = place.failure};
+}
+
+WalkCall Schedules::meeting(const DeviceCall& call, std::uint64_t input_place, std::uint64_t output_place,
+                            const RankPlace& place) {
+  std::uint64_t digest = call.schedule->digest_;
+  for (const std::uint64_t value : {std::uint64_t{call.schedule->schedule().root}, call.count,
+                                    static_cast<std::uint64_t>(call.op.type), input_place, output_place})
+    digest = mixed(digest, value);
+  WalkCall walk = meeting(place);
+  walk.digest = folded(digest);
+  return walk;
 }
 
 Result<Shape> Schedules::shape(const DeviceCall& call, const RankPlace& place) {
@@ -338,6 +357,8 @@ Result<WalkCall> Schedules::prepare(const DeviceCall& call, const DevicePart& pa
   walk.scratch_bytes = place.limits.scratch_bytes;
   walk.input = static_cast<const std::byte*>(part.input);
   walk.output = static_cast<std::byte*>(part.output);
+  walk.input_views = part.input_views;
+  walk.output_views = part.output_views;
   walk.peers = place.peers;
   walk.state = place.state;
   walk.failure = place.failure;

@@ -13,33 +13,14 @@
 #include "algorithms/algorithm.hpp"
 #include "base/status.hpp"
 #include "data/kernel.hpp"
+#include "device/cuda/device_array.hpp"
 #include "device/kernels/kernels.hpp"
+#include "device/walk/copies.hpp"
 #include "device/walk/program.hpp"
 #include "device/walk/shape.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti::device {
-
-// Device memory. The destructor frees it, when nothing on the device may use it any more. Movable.
-class DeviceArray {
- public:
-  DeviceArray() = default;
-  // Zeroed in the order of `stream`.
-  [[nodiscard]] static Result<DeviceArray> make(std::uint64_t bytes, const char* what, cudaStream_t stream);
-  ~DeviceArray();
-  DeviceArray(DeviceArray&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
-  DeviceArray& operator=(DeviceArray&& other) noexcept {
-    std::swap(memory_, other.memory_);
-    return *this;
-  }
-  template <class T = std::byte>
-  [[nodiscard]] T* data() const {
-    return static_cast<T*>(memory_);
-  }
-
- private:
-  void* memory_ = nullptr;
-};
 
 // A schedule that is on the device. Lives as long as its Schedules.
 class LoadedSchedule {
@@ -51,12 +32,19 @@ class LoadedSchedule {
     return form(in_place, !is_symmetric).programs.by_name;
   }
 
+  // What copy engines do where all buffers are symmetric; null where they cannot.
+  [[nodiscard]] const CopyPrograms* copies(bool in_place) const {
+    const Form& of_call = form(in_place, false);
+    return of_call.copies ? &*of_call.copies : nullptr;
+  }
+
  private:
   friend class Schedules;
   enum class Written : std::uint8_t { no, one_shot, two_shot };
   struct Form {
     bool is_allowed = true;
     WordPrograms programs;
+    std::optional<CopyPrograms> copies;  // where it is nothing else
     std::vector<const WordStep*> steps;  // by rank, on the device
     std::vector<const WordEnd*> ends;
   };
@@ -85,6 +73,8 @@ struct DeviceCall {
 struct DevicePart {
   const void* input = nullptr;
   void* output = nullptr;
+  const std::uint64_t* input_views = nullptr;  // see WalkCall
+  const std::uint64_t* output_views = nullptr;
   double scalar = 1;  // of a premultiplied sum; see Operator
   std::uint64_t integer_scalar = 1;
 };
@@ -122,6 +112,10 @@ class Schedules {
   [[nodiscard]] static Result<WalkCall> prepare(const DeviceCall& call, const DevicePart& part, const Shape& shape,
                                                 const RankPlace& place);
   [[nodiscard]] static Kernel kernel_of(const DeviceCall& call);
+  // Of flags_kernel(), by which ranks meet that make the same call with their buffers at the same places.
+  [[nodiscard]] static WalkCall meeting(const RankPlace& place);
+  [[nodiscard]] static WalkCall meeting(const DeviceCall& call, std::uint64_t input_place, std::uint64_t output_place,
+                                        const RankPlace& place);
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 

@@ -98,18 +98,8 @@ Status DeviceGroup::flags_all(cudaStream_t stream) {
   const OnDevice on(options_.device);
   TUTTI_TRY(on.status());
   WalkCalls calls;
-  for (std::uint32_t rank = 0; rank < options_.num_ranks; ++rank) {
-    const RankPlace place = place_of(rank);
-    WalkCall& call = calls.ranks[rank];
-    call.rank = rank;
-    call.num_ranks = place.num_ranks;
-    call.same_device = place.same_device;
-    call.posts_per_round = 1;
-    call.peers = place.peers;
-    call.state = place.state;
-    call.failure = place.failure;
-    call.timeout = static_cast<std::uint64_t>(place.timeout * 1e9);
-  }
+  for (std::uint32_t rank = 0; rank < options_.num_ranks; ++rank)
+    calls.ranks[rank] = Schedules::meeting(place_of(rank));
   return launch(flags_kernel(), calls, options_.num_ranks, 1, stream, "start the exchange of flags");
 }
 

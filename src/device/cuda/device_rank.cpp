@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "device/cuda/cuda_status.hpp"
 
@@ -23,7 +22,7 @@ struct Facts {
   std::uint64_t multiprocessors = 0;
   std::uint64_t span = 0;  // of addresses that symmetric memory of its device can need
   // Equal on all ranks.
-  std::array<std::uint64_t, 8> terms = {};
+  std::array<std::uint64_t, 9> terms = {};
 
   [[nodiscard]] bool shares_with(const Facts& other) const {
     return device == other.device && process == other.process;
@@ -38,13 +37,14 @@ Result<Facts> facts_of(const RankOptions& options) {
   Facts facts;
   static_assert(sizeof properties.uuid == sizeof facts.device);
   std::memcpy(facts.device.data(), &properties.uuid, facts.device.size());
-  facts.process = static_cast<std::uint64_t>(getpid());
+  facts.process = this_process();
   facts.multiprocessors = static_cast<std::uint64_t>(properties.multiProcessorCount);
   facts.span = (properties.totalGlobalMem / granularity + 1) * granularity;
   facts.terms = {options.channels,
                  options.channel_bytes,
                  options.slots_bytes,
                  options.scratch_bytes,
+                 options.copies_by_engines ? 1U : 0U,
                  options.agreement,
                  granularity,
                  kThreads,
@@ -204,7 +204,7 @@ Result<std::byte*> DeviceRank::allocate(std::uint64_t bytes) {
 Status DeviceRank::enroll(const void* buffer, std::uint64_t bytes) {
   const OnDevice on(options_.device);
   TUTTI_TRY(on.status());
-  return heap_->enroll(buffer, bytes, *rendezvous_);
+  return heap_->enroll(buffer, bytes, *rendezvous_, schedules_.stream());
 }
 
 Status DeviceRank::release(const void* memory) {
@@ -244,9 +244,9 @@ Result<bool> DeviceRank::is_symmetric(const DevicePart& part, const CallBytes& b
   bool all = true;
   for (const auto& [buffer, length] :
        {std::pair(part.input, bytes.input), std::pair<const void*, std::uint64_t>(part.output, bytes.output)}) {
-    if (buffer == nullptr || heap_->find(buffer, length) != nullptr) continue;
+    if (buffer == nullptr || heap_->find(buffer, length).address != nullptr) continue;
     // The ranks could not agree on how to reach it.
-    if (heap_->find(buffer, 0) != nullptr)
+    if (heap_->find(buffer, 0).address != nullptr)
       return wrong_argument(fmt::format("of the {} bytes at {} only the first are symmetric memory", length, buffer));
     all = false;
   }
@@ -288,21 +288,75 @@ Status DeviceRank::call(const DeviceCall& call, const DevicePart& part, const Ca
   TUTTI_TRY_ASSIGN(const bool are_symmetric, is_symmetric(part, bytes));
   const RankPlace own = place(are_symmetric);
   DevicePart known = part;
+  KnownBuffer input;
+  KnownBuffer output;
   if (are_symmetric) {
     // Of memory that was enrolled, the address that the other ranks know.
-    if (part.input != nullptr) known.input = heap_->find(part.input, bytes.input);
-    if (part.output != nullptr) known.output = heap_->find(part.output, bytes.output);
+    if (part.input != nullptr) input = heap_->find(part.input, bytes.input);
+    if (part.output != nullptr) output = heap_->find(part.output, bytes.output);
+    known.input = input.address;
+    known.output = output.address;
+    known.input_views = input.views;
+    known.output_views = output.views;
   }
-  TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, own));
-  WalkCalls calls;
-  TUTTI_TRY_ASSIGN(calls.ranks[0], Schedules::prepare(call, known, shape, own));
+  const auto is_for_engines = [](const KnownBuffer& buffer) { return buffer.address == nullptr || buffer.skipped; };
+  const bool by_engines = options_.copies_by_engines && are_symmetric && is_for_engines(input) &&
+                          is_for_engines(output) && call.schedule->copies(call.in_place) != nullptr;
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   TUTTI_TRY(cuda_status(cudaStreamIsCapturing(stream, &capture), "ask whether the stream is captured"));
   const bool is_captured = capture != cudaStreamCaptureStatusNone;
   if (!is_captured) TUTTI_TRY(follow_last_call(stream));
-  TUTTI_TRY(launch(Schedules::kernel_of(call), calls, 1, shape.channels, stream, words_of(call)));
+  TUTTI_TRY(by_engines ? start_copies(call, input, output, own, stream) : start(call, known, own, stream));
   was_captured_ = was_captured_ || is_captured;
   return is_captured ? Status() : note_call(stream);
+}
+
+Status DeviceRank::start(const DeviceCall& call, const DevicePart& part, const RankPlace& own, cudaStream_t stream) {
+  TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, own));
+  WalkCalls calls;
+  TUTTI_TRY_ASSIGN(calls.ranks[0], Schedules::prepare(call, part, shape, own));
+  return launch(Schedules::kernel_of(call), calls, 1, shape.channels, stream, words_of(call));
+}
+
+Status DeviceRank::start_copies(const DeviceCall& call, const KnownBuffer& input, const KnownBuffer& output,
+                                const RankPlace& own, cudaStream_t stream) {
+  // That the call is right, as start() finds it.
+  TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, own));
+  TUTTI_TRY(Schedules::prepare(call, {.input = input.address, .output = output.address}, shape, own).status());
+  const Schedule& schedule = call.schedule->schedule();
+  const CollectiveFacts& facts = facts_of(schedule.collective);
+  const auto element = static_cast<std::uint32_t>(size_of(call.op.type));
+  const std::uint64_t block = call.count * element;
+  const std::uint64_t piece =
+      (call.count + schedule.division(Space::input).pieces - 1) / schedule.division(Space::input).pieces;
+  // In place, a rank's input may be its block of the output; then the outputs are at the same place, and inputs are
+  // not.
+  const bool is_own_block = call.in_place && facts.many_outputs && !facts.many_inputs;
+  const auto address = [&](const WordEnd& end) {
+    const bool is_output = end.base == WordBase::output;
+    if (!end.is_remote) return (is_output ? output : input).address + end.block * block;
+    if (is_output || !is_own_block) return heap_->reach(end.rank, is_output ? output : input) + end.block * block;
+    return heap_->reach(end.rank, output) + end.rank * block;
+  };
+  const auto copy_all = [&](const std::vector<Copy>& copies) -> Status {
+    for (const Copy& copy : copies) {
+      const CopyRange range = range_of(copy, call.count, piece, element);
+      const std::byte* const from = address(copy.source) + range.begin;
+      std::byte* const into = address(copy.destination) + range.begin;
+      if (range.bytes == 0 || from == into) continue;
+      TUTTI_TRY(
+          cuda_status(cudaMemcpyAsync(into, from, range.bytes, cudaMemcpyDeviceToDevice, stream), words_of(call)));
+    }
+    return {};
+  };
+  WalkCalls meeting;
+  const bool tells_input = !facts.has_root && !is_own_block;
+  meeting.ranks[0] = Schedules::meeting(call, tells_input ? input.place : 0, output.place, own);
+  const CopyProgram& copies = (*call.schedule->copies(call.in_place))[rank_];
+  TUTTI_TRY(launch(flags_kernel(), meeting, 1, 1, stream, words_of(call)));
+  TUTTI_TRY(copy_all(copies.between));
+  TUTTI_TRY(launch(flags_kernel(), meeting, 1, 1, stream, words_of(call)));
+  return copy_all(copies.behind);
 }
 
 }  // namespace tutti::device

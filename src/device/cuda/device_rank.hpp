@@ -47,6 +47,9 @@ struct RankOptions {
   std::uint64_t channel_bytes = 16 << 10U;
   std::uint64_t slots_bytes = 256 << 10U;
   std::uint64_t scratch_bytes = 64 << 10U;
+  // Calls that only copy, between symmetric buffers that are not of cudaMalloc, are left to copy engines, and take no
+  // multiprocessor but when ranks meet. Each buffer must then be at the same place on all ranks.
+  bool copies_by_engines = false;
   std::uint64_t agreement = 0;  // a digest of whatever else they must have alike
 };
 
@@ -108,6 +111,10 @@ class DeviceRank {
   [[nodiscard]] Status share_region(const Result<SharedMemory>& own);
   [[nodiscard]] Status tell_addresses();
   [[nodiscard]] RankPlace place(bool is_symmetric) const;
+  // What is put into a stream.
+  [[nodiscard]] Status start(const DeviceCall& call, const DevicePart& part, const RankPlace& own, cudaStream_t stream);
+  [[nodiscard]] Status start_copies(const DeviceCall& call, const KnownBuffer& input, const KnownBuffer& output,
+                                    const RankPlace& own, cudaStream_t stream);
   // Around a launch into a stream that is not captured: the call before comes first, whatever its stream.
   [[nodiscard]] Status follow_last_call(cudaStream_t stream) const;
   [[nodiscard]] Status note_call(cudaStream_t stream);

@@ -42,6 +42,9 @@ const Driver& driver() {
     find("cuMemImportFromShareableHandle", made.import_handle, made.status);
     find("cuMemRetainAllocationHandle", made.retain_handle, made.status);
     find("cuMemGetAddressRange", made.address_range, made.status);
+    find("cuIpcGetMemHandle", made.lend, made.status);
+    find("cuIpcOpenMemHandle", made.open_lent, made.status);
+    find("cuIpcCloseMemHandle", made.close_lent, made.status);
     find("cuGetErrorString", made.error_string, made.status);
     return made;
   }();

@@ -24,6 +24,9 @@ struct Driver {
   decltype(&cuMemImportFromShareableHandle) import_handle = nullptr;
   decltype(&cuMemRetainAllocationHandle) retain_handle = nullptr;
   decltype(&cuMemGetAddressRange) address_range = nullptr;
+  decltype(&cuIpcGetMemHandle) lend = nullptr;
+  decltype(&cuIpcOpenMemHandle) open_lent = nullptr;
+  decltype(&cuIpcCloseMemHandle) close_lent = nullptr;
   decltype(&cuGetErrorString) error_string = nullptr;
   Status status;  // not ok: one of them is missing, and none may be called
 };

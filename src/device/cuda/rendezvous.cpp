@@ -5,8 +5,21 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 namespace tutti::device {
+
+std::uint64_t this_process() {
+  static const std::uint64_t number = [] {
+    std::uint64_t random = 0;
+    // Without random bytes, the number of the process must do.
+    static_cast<void>(getrandom(&random, sizeof random, 0));
+    return random;
+  }();
+  // A forked child has its parent's number.
+  return number ^ static_cast<std::uint64_t>(getpid());
+}
 
 Status agree(Rendezvous& rendezvous, const Status& own) {
   struct Word {

@@ -34,6 +34,10 @@ Result<std::vector<Value>> exchange(Rendezvous& rendezvous, const Value& own) {
   return all;
 }
 
+// Equal for ranks that are threads of one process, and for no others; not even where two containers number processes
+// alike.
+[[nodiscard]] std::uint64_t this_process();
+
 // Ok where all ranks are; else each rank's own error, or that of the first other rank that has one.
 [[nodiscard]] Status agree(Rendezvous& rendezvous, const Status& own);
 

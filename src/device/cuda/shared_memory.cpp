@@ -60,30 +60,34 @@ Result<SharedMemory> SharedMemory::open(int descriptor, std::uint64_t bytes) {
   return memory;
 }
 
-Result<SharedMemory> SharedMemory::around(const void* buffer, std::uint64_t bytes) {
+Result<Allocation> allocation_around(const void* buffer, std::uint64_t bytes) {
   TUTTI_TRY(driver().status);
-  const std::string words = fmt::format("share the buffer at {}", buffer);
   const auto address = reinterpret_cast<CUdeviceptr>(buffer);
   CUdeviceptr base = 0;
   std::size_t size = 0;
-  TUTTI_TRY(driver_status(driver().address_range(&base, &size, address), words));
-  SharedMemory memory;
-  memory.bytes_ = size;
-  memory.skipped_ = address - base;
-  if (bytes > size - memory.skipped_)
+  TUTTI_TRY(
+      driver_status(driver().address_range(&base, &size, address), fmt::format("share the buffer at {}", buffer)));
+  const Allocation found = {.base = base, .bytes = size, .skipped = address - base};
+  if (bytes > found.bytes - found.skipped)
     return wrong_argument(
         fmt::format("the buffer at {} has {} bytes up to the end of its allocation, and {} are asked "
                     "for",
-                    buffer, size - memory.skipped_, bytes));
+                    buffer, found.bytes - found.skipped, bytes));
+  return found;
+}
+
+Result<SharedMemory> SharedMemory::around(const void* buffer, std::uint64_t bytes) {
+  TUTTI_TRY_ASSIGN(const Allocation allocation, allocation_around(buffer, bytes));
   CUmemGenericAllocationHandle handle = 0;
   const CUresult retained =
-      driver().retain_handle(&handle, reinterpret_cast<void*>(base));  // NOLINT(performance-no-int-to-ptr)
+      driver().retain_handle(&handle, reinterpret_cast<void*>(allocation.base));  // NOLINT(performance-no-int-to-ptr)
+  const std::string words = fmt::format("share the buffer at {}", buffer);
   if (retained == CUDA_ERROR_INVALID_VALUE)
-    return Status(Code::unsupported,
-                  fmt::format("cannot {}: it is not of CUDA's virtual memory management; memory of cuMemCreate, "
-                              "ncclMemAlloc or tuttiDeviceMemAlloc is",
-                              words));
+    return Status(Code::unsupported, fmt::format("cannot {}: it is not of CUDA's virtual memory management", words));
   TUTTI_TRY(driver_status(retained, words));
+  SharedMemory memory;
+  memory.bytes_ = allocation.bytes;
+  memory.skipped_ = allocation.skipped;
   memory.handle_ = handle;
   memory.has_handle_ = true;
   return memory;

@@ -19,7 +19,8 @@ class SharedMemory {
   [[nodiscard]] static Result<SharedMemory> make(int device, std::uint64_t bytes);
   // Of another rank. The descriptor stays the caller's.
   [[nodiscard]] static Result<SharedMemory> open(int descriptor, std::uint64_t bytes);
-  // The allocation that holds these bytes of the program. An error if it cannot be shared, such as one of cudaMalloc.
+  // The allocation that holds these bytes of the program. Code::unsupported if it is none of virtual memory management,
+  // such as one of cudaMalloc (lent_memory.hpp).
   [[nodiscard]] static Result<SharedMemory> around(const void* buffer, std::uint64_t bytes);
 
   SharedMemory() = default;  // none
@@ -78,6 +79,14 @@ class AddressRange {
   std::uint64_t bytes_ = 0;
   std::map<std::uint64_t, std::uint64_t> mapped_;  // sizes by offset
 };
+
+// The allocation that holds these bytes of the program. An error where some lie beyond its end.
+struct Allocation {
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t skipped = 0;  // from `base` to the buffer
+};
+[[nodiscard]] Result<Allocation> allocation_around(const void* buffer, std::uint64_t bytes);
 
 // In what sizes memory of the device is shared.
 [[nodiscard]] Result<std::uint64_t> granularity_of(int device);

@@ -11,10 +11,14 @@ __global__ void __launch_bounds__(kThreads, 1) flags(const __grid_constant__ Wal
   __shared__ std::byte* ends[1];
   BlockPlatform platform(ends, calls.ranks[blockIdx.y].same_device);
   Flags<BlockPlatform> flags(platform, calls.ranks[blockIdx.y]);
+  if (flags.is_broken()) return;
   flags.post(0, false);
-  if (!flags.await_posts(0)) return;
-  flags.finish();
-  if (!flags.await_done(flags.rounds() + 1)) return;
+  const bool have_come = flags.await_posts(0);
+  if (have_come) flags.finish();
+  if (!have_come || !flags.await_done(flags.rounds() + 1)) {
+    flags.give_up();
+    return;
+  }
   flags.end_round();
   flags.end();
 }

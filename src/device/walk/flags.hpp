@@ -52,8 +52,8 @@ class Flags {
     for (std::uint32_t rank = platform_.thread(); rank < call_.num_ranks; rank += platform_.num_threads()) {
       Entry& entry = own_entry(rank);
       if (by_name) {
-        entry.input = reinterpret_cast<std::uintptr_t>(call_.input) - base_;
-        entry.output = reinterpret_cast<std::uintptr_t>(call_.output) - base_;
+        entry.input = place_for(rank, call_.input, call_.input_views);
+        entry.output = place_for(rank, call_.output, call_.output_views);
       }
       platform_.store_release(&entry.posted, value);
     }
@@ -97,6 +97,12 @@ class Flags {
   }
 
  private:
+  // Where `rank` finds a buffer of this one.
+  TUTTI_ON_DEVICE std::uint64_t place_for(std::uint32_t rank, const std::byte* buffer,
+                                          const std::uint64_t* views) const {
+    const std::uint64_t place = reinterpret_cast<std::uintptr_t>(buffer) - base_;
+    return views == nullptr ? place : place + views[rank];
+  }
   // This rank's in the inbox of another.
   TUTTI_ON_DEVICE Entry& own_entry(std::uint32_t rank) const {
     return rank == platform_.thread() ? *first_entry_ : find_entry(rank);

@@ -134,6 +134,9 @@ struct WalkCall {
   std::uint64_t scratch_bytes = 0;  // of a channel's
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
+  // By rank, how much farther from its base that rank finds this buffer than this rank does; null: no farther.
+  const std::uint64_t* input_views = nullptr;
+  const std::uint64_t* output_views = nullptr;
   const Peer* peers = nullptr;    // by rank, this one's own included
   ChannelState* state = nullptr;  // by channel
   Failure* failure = nullptr;
