@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/probe/measurements_table.hpp"
+#include "cli/probe/probe_device.hpp"
 #include "cli/probe/probe_hosts.hpp"
 #include "cli/program.hpp"
 
@@ -103,6 +104,45 @@ TEST(Probe, MachinesReadAllDigitsOfWhatWasMeasured) {
   ASSERT_EQ(tables.size(), 3U);
   EXPECT_TRUE(has(rendered(tables[1], {}), "111.2")) << rendered(tables[1], {});
   for (const Table& each : tables) EXPECT_LE(rendered(each, {}).find('\n'), 100U) << rendered(each, {});
+}
+
+TEST(Probe, MisuseOfADeviceIsNamed) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--device", "0"}, "--calibrate"},
+      {{"--calibrate", "--device", "x"}, "--device"},
+      {{"--calibrate", "--device", "0", "--hosts", "a,b"}, "--device is of this host"},
+      // Without a device, or a build for one, that is the reason.
+      {{"--calibrate", "--device", "1024"}, "device"},
+      {{"--calibrate", "--device", "0", "-n", "9"}, "device"}};
+  for (const auto& [arguments, words] : cases) {
+    const Probed probed = probe(arguments);
+    EXPECT_NE(probed.exit, 0);
+    EXPECT_TRUE(has(probed.error, words)) << probed.error;
+    EXPECT_FALSE(has(probed.error, "measuring")) << probed.error;
+    EXPECT_EQ(probed.out, "");
+  }
+}
+
+TEST(Probe, ADeviceIsShownBesideItsMemoryAndPredictionsBesideCalls) {
+  calibrate::DeviceMeasurements measured;
+  measured.memory_rate = 4800;
+  measured.launch = 1000;
+  measured.flags = 2345.678;
+  // Two ranks read and write 64 MiB each, beside a launch: 268 MB.
+  measured.copies = {{64 << 20U, 101'000}};
+  measured.shared_folds = {{64 << 20U, 121'000}};
+  const std::vector<calibrate::CheckedCase> checked = {
+      {{Collective::all_reduce, "two_shot", 1 << 20U, true}, 8'000, 10'000}};
+  const std::vector<Table> tables = tables_of_device(measured, checked);
+  ASSERT_EQ(tables.size(), 2U);
+  const std::string shown = rendered(tables[0], {});
+  for (const char* words : {"flags", "2.346", "copy", "2684", "0.5592", "shared sum f32"})
+    EXPECT_TRUE(has(shown, words)) << shown;
+  EXPECT_FALSE(has(shown, "predicted")) << shown;
+  const std::string calls = rendered(tables[1], {});
+  for (const char* words : {"all_reduce two_shot", "true", "8", "10", "25"}) EXPECT_TRUE(has(calls, words)) << calls;
+  const std::string all = to_json(table_of_device(measured, checked));
+  for (const char* words : {"2.345678", "\"error_percent\": 25", "two_shot"}) EXPECT_TRUE(has(all, words)) << all;
 }
 
 TEST(Probe, ThereAreSomeRanksAndNotTooMany) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tutti probe`: what this machine is, and, calibrated, what simulations of it are made of.
 #include <memory>
+#include <optional>
 #include <ostream>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +18,7 @@
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/probe/measurements_table.hpp"
+#include "cli/probe/probe_device.hpp"
 #include "cli/probe/probe_hosts.hpp"
 #include "cli/schedule/case_options.hpp"
 #include "runtime/selection/profile_choice.hpp"
@@ -30,12 +32,14 @@ namespace {
 
 constexpr std::uint32_t kMostProbedRanks = 1024;
 constexpr std::uint32_t kUsualRanks = 2;
+constexpr std::uint32_t kMostDevices = 1024;
 
 struct ProbeOptions {
   bool calibrate = false;
   bool profile = false;
   bool of_network = false;
   std::uint32_t ranks = 0;  // 0: the usual number
+  std::optional<std::uint32_t> device;
   HostWords on;
   std::string path;
   Format format = Format::table;
@@ -85,6 +89,14 @@ std::string resolved_profile(const ProfileChoice& choice) {
 
 Exit run_probe(const ProbeOptions& options, const Context& context) {
   if (options.of_network) return probe_as_rank(context);
+  if (options.calibrate && options.device) {
+    if (!options.on.hosts.empty()) return misused(context, "probe", "--device is of this host, and not for --hosts");
+    return probe_device({.what = {.device = static_cast<int>(*options.device),
+                                  .num_ranks = options.ranks == 0 ? kUsualRanks : options.ranks},
+                         .path = options.path,
+                         .format = options.format},
+                        context);
+  }
   if (options.calibrate && !options.on.hosts.empty()) {
     HostsProbe probe{.on = options.on, .num_ranks = {}, .path = options.path, .format = options.format};
     if (options.ranks > 0) probe.num_ranks = static_cast<int>(options.ranks);
@@ -125,9 +137,15 @@ Run define_probe(CLI::App& app) {
                    "latency, overheads, and rates one way and both ways, for each pair of hosts "
                    "alone, then for all hosts at once. The fabric then has messages, and no direct "
                    "steps, between ranks of one host");
-  app.add_option_function<std::string>("-n,--num-ranks",
-                                       number_into("--num-ranks", 1, kMostProbedRanks, options->ranks),
-                                       "How many ranks the fabric has; they share the cores [2], or run on --hosts")
+  app.add_option_function<std::string>(
+         "-n,--num-ranks", number_into("--num-ranks", 1, kMostProbedRanks, options->ranks),
+         "How many ranks the fabric has; they share the cores [2], or the device [2], or run on --hosts")
+      ->type_name("N")
+      ->needs(calibrate);
+  app.add_option_function<std::string>(
+         "--device", number_into("--device", 0, kMostDevices, options->device),
+         "Measure this CUDA device in place of cores, by its number, shared by 2 to 8 ranks: launches, flags, copies "
+         "and sums; then compare what the fabric predicts with algorithms on the device")
       ->type_name("N")
       ->needs(calibrate);
   CLI::Option* profile =
@@ -157,6 +175,7 @@ Command probe_command() {
               "tutti probe --calibrate -o machine.toml\n"
               "tutti simulate --fabric ./machine.toml --collective all_reduce --bytes 64:16M:x4\n"
               "tutti probe --hosts node1:4,node2:4 --calibrate -o network.toml\n"
+              "tutti probe --calibrate --device 0 -n 4 -o device.toml\n"
               "tutti simulate --fabric ./machine.toml:4x2 --collective all_reduce --bytes 1M --why",
           .define = define_probe};
 }
