@@ -2,6 +2,7 @@
 #include "peers/probe.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include <fmt/format.h>
@@ -29,6 +30,11 @@ Result<std::string> probe(const std::string& worker, const std::vector<std::stri
   const auto failure = process.failure();
   if (!failure) return words;
   return Status(Code::unsupported, words.empty() ? fmt::format("{} {}: {}", worker, kProbeOption, *failure) : words);
+}
+
+int answer_probe(const Result<std::string>& found) {
+  std::puts(found.ok() ? found->c_str() : std::string(found.status().message()).c_str());
+  return found.ok() ? 0 : 1;
 }
 
 }  // namespace tutti::peers

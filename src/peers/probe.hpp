@@ -17,4 +17,7 @@ inline constexpr const char* kProbeOption = "--probe";
 [[nodiscard]] Result<std::string> probe(const std::string& worker, const std::vector<std::string>& environment,
                                         Nanos timeout = Nanos{30'000'000'000});
 
+// The worker's side: says what was found, or what is missing. The exit status of its process.
+[[nodiscard]] int answer_probe(const Result<std::string>& found);
+
 }  // namespace tutti::peers

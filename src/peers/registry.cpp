@@ -219,6 +219,32 @@ constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>({tutti_way(all_reduce
                                                             tutti_way(barrier, "direct"),
                                                             tutti_way(barrier, "dissemination")});
 
+// Of those, what devices do: algorithms of direct steps, of the collectives in device.h. The variable has the
+// collective in its value. Algorithms that store to other ranks want symmetric memory, and are skipped in other.
+constexpr auto kTuttiDeviceVariables = std::to_array<Variable>({{all_reduce, "TUTTI_DEVICE_ALGORITHM"},
+                                                                {all_gather, "TUTTI_DEVICE_ALGORITHM"},
+                                                                {reduce_scatter, "TUTTI_DEVICE_ALGORITHM"},
+                                                                {broadcast, "TUTTI_DEVICE_ALGORITHM"},
+                                                                {reduce, "TUTTI_DEVICE_ALGORITHM"},
+                                                                {all_to_all, "TUTTI_DEVICE_ALGORITHM"}});
+// The value ends in the name.
+constexpr Algorithm on_device(Collective collective, std::string_view value) {
+  return {collective, value.substr(value.find('=') + 1), value};
+}
+constexpr auto kTuttiDeviceAlgorithms = std::to_array<Algorithm>({
+    on_device(all_reduce, "all_reduce=one_shot"),
+    on_device(all_reduce, "all_reduce=two_shot"),
+    on_device(all_reduce, "all_reduce=two_shot_pull"),
+    on_device(all_reduce, "all_reduce=two_shot_few"),
+    on_device(all_gather, "all_gather=direct"),
+    on_device(reduce_scatter, "reduce_scatter=direct"),
+    on_device(broadcast, "broadcast=direct"),
+    on_device(broadcast, "broadcast=push_pull"),
+    on_device(reduce, "reduce=direct"),
+    on_device(reduce, "reduce=push_pull"),
+    on_device(all_to_all, "all_to_all=direct"),
+});
+
 // NCCL 2.28 and RCCL, which has taken these from it: which algorithms do a collective, and that all but ring and tree
 // have one protocol. Where one is not to be had (no NVLink switch, no SHARP) they refuse it, and the case is skipped.
 constexpr auto kNcclVariables = std::to_array<Variable>({{all_reduce, "NCCL_ALGO"},
@@ -287,6 +313,15 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .conditions = {},
      .variables = kTuttiVariables,
      .algorithms = kTuttiAlgorithms},
+    {.name = "tutti_device",
+     .program = "peer-tutti_device",
+     .launcher = Launcher::local,
+     .package = "",
+     .conditions = {},
+     .variables = kTuttiDeviceVariables,
+     .algorithms = kTuttiDeviceAlgorithms,
+     .is_bound = false,  // as NCCL's ranks, with which it is compared
+     .is_probed = true},
     {.name = "openmpi",
      .program = "peer-openmpi",
      .launcher = Launcher::openmpi,

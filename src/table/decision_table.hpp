@@ -21,6 +21,8 @@ namespace tutti {
 inline constexpr std::uint32_t kTableVersion = 1;
 inline constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 inline constexpr std::string_view kOwnPeer = "tutti";
+// The peer of the harness that measures Tutti on devices. Its tables are Tutti's own, marked as for devices.
+inline constexpr std::string_view kDevicePeer = "tutti_device";
 // A table that any machine obeys.
 inline constexpr std::string_view kAnyMachine = "any";
 
@@ -102,6 +104,7 @@ struct DecisionTable {
   std::string version;  // of what was measured
   std::string run;      // of the store, where the raw samples are
   std::string peer = std::string(kOwnPeer);
+  bool on_devices = false;      // of Tutti: device communicators obey it (TUTTI_DEVICE_TABLE), and no others
   std::string fingerprint;      // of the machine (machine_identity.hpp), or kAnyMachine
   std::string machine;          // the same for people
   std::uint32_t cores = 0;      // that ranks ran on; 0: not known
@@ -112,6 +115,12 @@ struct DecisionTable {
 
   // How messages call it.
   [[nodiscard]] const std::string& title() const { return place.empty() ? name : place; }
+  // As the harness calls whose times are meant: kDevicePeer of Tutti on devices.
+  [[nodiscard]] std::string_view measured_peer() const { return on_devices ? kDevicePeer : std::string_view(peer); }
+  void set_measured_peer(std::string_view measured) {
+    on_devices = measured == kDevicePeer;
+    peer = on_devices ? kOwnPeer : measured;
+  }
 };
 
 struct TableQuestion {

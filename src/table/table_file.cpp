@@ -115,6 +115,8 @@ Status read_way(const Section& section, const DecisionTable& table, const TableS
     return {};
   }
   if (!way.settings.empty()) return section.wrong("settings", "are for tables of other peers");
+  if (table.on_devices && !way.tuning.is_empty())
+    return section.wrong("algorithm", "has round, copies or stores, which calls on devices have not");
   if (way.algorithm.empty()) {
     if (!way.tuning.is_empty())
       return section.wrong("algorithm",
@@ -191,6 +193,16 @@ Result<TableSection> read_section(const Section& section, const DecisionTable& t
   return read;
 }
 
+// Which of Tutti's runtimes obeys it.
+Status read_on(const Section& document, DecisionTable& table) {
+  std::string on = "processors";
+  TUTTI_TRY(document.read("on", on));
+  if (on != "processors" && on != "devices") return document.wrong("on", "is processors or devices");
+  table.on_devices = on == "devices";
+  if (table.on_devices && table.peer != kOwnPeer) return document.wrong("on", "is for tables of Tutti");
+  return {};
+}
+
 Status read_machine(const Section& document, DecisionTable& table) {
   const Result<std::optional<Section>> machine = document.section("machine");
   if (!machine.ok()) return machine.status();
@@ -230,7 +242,7 @@ Result<DecisionTable> read_table(std::string_view text, std::string_view place) 
   if (!parsed.ok()) return parsed.status();
   const Section document(*parsed, place);
   constexpr auto kKeys = std::to_array<std::string_view>(
-      {"version", "name", "about", "made", "measured", "run", "peer", "machine", "profile", "section"});
+      {"version", "name", "about", "made", "measured", "run", "peer", "on", "machine", "profile", "section"});
   TUTTI_TRY(document.check_keys(kKeys));
   std::uint32_t version = 0;
   TUTTI_TRY(document.read("version", version, 1U << 20U));
@@ -245,6 +257,7 @@ Result<DecisionTable> read_table(std::string_view text, std::string_view place) 
   TUTTI_TRY(document.read("measured", table.version));
   TUTTI_TRY(document.read("run", table.run));
   TUTTI_TRY(document.read("peer", table.peer));
+  TUTTI_TRY(read_on(document, table));
   TUTTI_TRY(read_machine(document, table));
   TUTTI_TRY(read_profile_part(document, table));
   const Result<std::vector<Section>> sections = document.sections("section");

@@ -91,7 +91,8 @@ void add_profile(std::string& text, const DecisionTable& table) {
 }  // namespace
 
 std::string write_table(const DecisionTable& table) {
-  std::string text = "# A decision table: docs/formats/table.md. TUTTI_TABLE=FILE makes the runtime obey it.\n";
+  std::string text = fmt::format("# A decision table: docs/formats/table.md. {}=FILE makes the runtime obey it.\n",
+                                 table.on_devices ? "TUTTI_DEVICE_TABLE" : "TUTTI_TABLE");
   text += fmt::format("version = {}\n", kTableVersion);
   add_line(text, "name", table.name);
   add_line(text, "about", table.about);
@@ -99,6 +100,7 @@ std::string write_table(const DecisionTable& table) {
   add_line(text, "measured", table.version);
   add_line(text, "run", table.run);
   if (table.peer != kOwnPeer) add_line(text, "peer", table.peer);
+  if (table.on_devices) add_line(text, "on", "devices");
   text += "\n[machine]\n";
   add_line(text, "fingerprint", table.fingerprint);
   add_line(text, "is", table.machine);

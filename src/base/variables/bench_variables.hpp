@@ -23,6 +23,7 @@ struct BenchVariable {
 
 namespace bench_choices {
 inline constexpr auto kMemory = std::to_array<std::string_view>({"ordinary", "symmetric"});
+inline constexpr auto kDevices = std::to_array<std::string_view>({"own", "shared"});
 inline constexpr auto kGlooAllReduce = std::to_array<std::string_view>({"unspecified", "ring", "bcube"});
 inline constexpr auto kLaunchers =
     std::to_array<std::string_view>({"local", "tutti", "mpirun.openmpi", "mpirun.mpich", "srun"});
@@ -34,9 +35,15 @@ inline constexpr std::string_view kTime = "a duration, such as 10us";
 
 inline constexpr auto kBenchVariables = std::to_array<BenchVariable>({
     {.name = "BENCH_MEMORY",
-     .meaning = "Where the buffers of Tutti's worker and of simulated fabrics lie: symmetric is from tuttiMemAlloc.",
+     .meaning = "Where the buffers of Tutti's workers and of simulated fabrics lie: symmetric is from tuttiMemAlloc, "
+                "or on devices from tuttiDeviceMemAlloc.",
      .initial = "ordinary",
      .choices = bench_choices::kMemory},
+    {.name = "BENCH_DEVICES",
+     .meaning = "Whether ranks of the peer tutti_device may share a device. shared is for tests of results: a device "
+                "runs its processes in turns, so times say nothing about the library.",
+     .initial = "own",
+     .choices = bench_choices::kDevices},
     {.name = "BENCH_CORRECTION",
      .meaning = "Whether times of a simulated fabric are corrected by published ones near the case, with an interval.",
      .initial = "1",

@@ -19,12 +19,14 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::string_view kTableVariable = "TUTTI_TABLE";
+constexpr std::string_view kDeviceTableVariable = "TUTTI_DEVICE_TABLE";
 constexpr std::string_view kLeaveVariable = "TUTTI_LEAVE_BUSY_CORES";
 constexpr std::uint64_t kLeastUnchecked = 4 << 20;
 constexpr std::size_t kWarmingRounds = 8;
 constexpr double kWarmingSeconds = 0.03;  // for each group
 
 bool is_simulated(std::string_view peer) { return peer.starts_with("simulate:"); }
+bool is_on_devices(std::string_view peer) { return peer == kDevicePeer; }
 
 bool has_times(const harness::Row& row) { return row.outcome == harness::Outcome::ok && !row.samples.empty(); }
 
@@ -104,7 +106,9 @@ Result<std::vector<harness::Setting>> PeerTrack::settings_for(const DecisionTabl
     TUTTI_TRY(replace_file(path, text));
     found = files_.emplace(text, path).first;
   }
-  return std::vector<harness::Setting>{{std::string(kTableVariable), found->second}};
+  const bool on_devices = is_on_devices(options_.track.peer.name);
+  return std::vector<harness::Setting>{
+      {std::string(on_devices ? kDeviceTableVariable : kTableVariable), found->second}};
 }
 
 Result<std::vector<harness::Setting>> PeerTrack::settings_for(const tune::CaseKey& key, const TableWay& way) {
@@ -123,6 +127,13 @@ Result<std::vector<harness::Setting>> PeerTrack::settings_for(const tune::CaseKe
                                 .ranges = {{.most_bytes = kNoEnd, .way = way, .evidence = {}}}});
       TUTTI_TRY_ASSIGN(settings, settings_for(table));
     }
+  } else if (way.algorithm.empty() && is_on_devices(options_.track.peer.name)) {
+    // What a range that is left open means: no algorithm of the table that ships.
+    DecisionTable open;
+    open.name = "open";
+    open.fingerprint = kAnyMachine;
+    open.on_devices = true;
+    TUTTI_TRY_ASSIGN(settings, settings_for(open));
   } else {
     for (const harness::ForcedAlgorithm& each : options_.algorithms(key.collective))
       if (!way.algorithm.empty() && each.name == way.algorithm) settings = each.settings;
@@ -142,7 +153,8 @@ std::vector<harness::Racer> PeerTrack::race_settings(const tune::CaseKey& key, s
   std::vector<harness::Contender> contenders;
   for (const std::vector<harness::Setting>& each : settings) {
     harness::Contender& contender = contenders.emplace_back(harness::Contender{options_.track.peer.name, each});
-    if (options_.algorithms == nullptr || is_simulated(options_.track.peer.name))
+    if (options_.algorithms == nullptr || is_simulated(options_.track.peer.name) ||
+        is_on_devices(options_.track.peer.name))
       contender.settings.push_back({std::string(kMemoryVariable), std::string(name_of(key.memory))});
     // Contenders share cores, and wait while another races: none is to take the others for foreign load and move away.
     if (options_.algorithms == nullptr) contender.settings.push_back({std::string(kLeaveVariable), "0"});

@@ -261,6 +261,7 @@ Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& w
   TUTTI_TRY_ASSIGN(request.order, read_order(options.order));
   TUTTI_TRY_ASSIGN(request.peer, read_peer(options.peer, world));
   request.is_own = same_name(request.peer.name, kOwnPeer);
+  request.is_on_devices = same_name(request.peer.name, kDevicePeer);
   request.machine = identity_of_machine();
   request.cores = static_cast<std::uint32_t>(harness::allowed_whole_cores().size());
   const bool is_reckoned = request.peer.reckoner != nullptr;

@@ -67,7 +67,8 @@ struct TuneRequest {
   OrderClass order = OrderClass::uniform;
   harness::PeerProgram peer;
   std::map<int, harness::OverHosts> hosts;  // by number of ranks; empty: all are on this host
-  bool is_own = true;                       // the peer is Tutti's runtime
+  bool is_own = true;                       // the peer is Tutti's runtime on processors
+  bool is_on_devices = false;               // it is Tutti's on devices
   std::uint64_t seed = 1;
   MachineIdentity machine;
   std::uint32_t cores = 1;  // that ranks may run on

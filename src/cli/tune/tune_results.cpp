@@ -64,6 +64,7 @@ Status tune_from_results(const TuneOptions& options, const OutputOptions& output
       tune::tables_of(cells, named == results.timings.end() ? std::string_view("unnamed") : named->peer, {});
   DecisionTable& table = tables.front();
   if (table.sections.empty()) return wrong_argument("the results have no way that a table can ask for");
+  table.set_measured_peer(table.peer);
   table.name = table.machine.empty() ? options.from : table.machine;
   table.about = fmt::format("made by tutti tune --from {}", options.from);
   table.made = now_in_words();

@@ -54,9 +54,9 @@ std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable
     for (std::size_t each = 0; each < cells.size() && !track.is_interrupted(); ++each) {
       const double left = until - (track.now() - begin);
       race.measure.budget.seconds = std::max(left / static_cast<double>(cells.size() - each), 0.01);
-      std::vector<std::vector<harness::Setting>> contenders = {{}, after(cells[each])};
+      std::vector<std::vector<harness::Setting>> contenders = {options.before, after(cells[each])};
       // If no setting changes, one row stands for both.
-      if (contenders.back().empty()) contenders.pop_back();
+      if (contenders.back() == contenders.front()) contenders.pop_back();
       const std::vector<harness::Racer> racers =
           track.race_settings(cells[each].key, cells[each].bytes, contenders, race);
       add_launch(racers.front().row, racers.back().row, launches[each]);

@@ -33,13 +33,14 @@ struct Scored {
 struct ScoreOptions {
   double seconds = 15;
   int launches = 6;                           // with fewer there is no interval
+  std::vector<harness::Setting> before = {};  // with which the peer runs as before
   std::vector<harness::Row>* rows = nullptr;  // where all that was measured goes, before and after in turns
 };
 
 // For a cell, the peer's settings that make it follow the table.
 using SettingsAfter = std::function<std::vector<harness::Setting>(const tune::Cell&)>;
 
-// Each size of each key, as far as time and interrupts allow, against the peer without settings.
+// Each size of each key, as far as time and interrupts allow, against the peer with the settings of before.
 [[nodiscard]] std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable& table,
                                         const SettingsAfter& after, const ScoreOptions& options, PeerTrack& track,
                                         const harness::MeasureOptions& measure);

@@ -98,6 +98,7 @@ class Tuning {
     return options;
   }
 
+  [[nodiscard]] bool obeys_tables() const { return request_.is_own || request_.is_on_devices; }
   [[nodiscard]] bool tunes_numbers() const {
     return request_.is_own && request_.hosts.empty() && !options_.keeps_numbers && !options_.exhaustive &&
            !profile_.empty();
@@ -216,10 +217,10 @@ class Tuning {
     table.about = fmt::format("made by tutti tune in {:.0f} s", request_.seconds);
     table.made = now_in_words();
     table.version = track_.version();
-    table.peer = request_.peer.name;
+    table.set_measured_peer(request_.peer.name);
     table.fingerprint = request_.fingerprint;
     table.machine = request_.peer.reckoner != nullptr ? request_.peer.name : to_string(request_.machine);
-    table.cores = request_.peer.reckoner != nullptr ? 0 : request_.cores;
+    table.cores = request_.peer.reckoner != nullptr || request_.is_on_devices ? 0 : request_.cores;
     if (request_.is_own) table.profile = profile_;
     table.numbers = numbers;
     table.sections = tune::make_sections(cells_, merge_options());
@@ -256,17 +257,23 @@ class Tuning {
     std::vector<tune::Cell> cells;
     for (const tune::Cell& cell : cells_)
       if (is_wanted(cell)) cells.push_back(cell);
-    std::vector<Scored> scored =
-        cli::score(cells, table, *after, {.seconds = request_.seconds * kForScore, .rows = &rows_}, track_, measure_);
+    std::vector<Scored> scored = cli::score(
+        cells, table, *after, {.seconds = request_.seconds * kForScore, .before = settings_before(), .rows = &rows_},
+        track_, measure_);
     // Races of an interrupted tuning may be of another day.
     if (num_resumed_ == 0) drifts_ = drifts_of(scored, cells_, [this](const Scored& each) { return way_before(each); });
     give_back_losses(scored, table);
     return scored;
   }
 
+  // On devices, what a table without sections gives: a size that goes back to that is one that the table leaves open.
+  std::vector<harness::Setting> settings_before() {
+    if (!request_.is_on_devices) return {};
+    return track_.settings_for(tune::CaseKey(), TableWay()).value();
+  }
   // Tutti's own ranks obey the table. Other peers cannot read it: settings make them go the way of each cell.
   Result<SettingsAfter> settings_after(const DecisionTable& table) {
-    if (!request_.is_own)
+    if (!obeys_tables())
       return SettingsAfter([this, &table](const tune::Cell& cell) {
         const TableSection* const section = section_for(table, cell.key);
         const TableWay way = section == nullptr ? TableWay() : section->range_of(cell.bytes).way;
@@ -314,8 +321,8 @@ class Tuning {
   void keep_rows(DecisionTable& table) {
     if (rows_.empty() || options_.no_store) return;
     // Rows of other peers have the settings of their way.
-    const std::string name(row_of(VariableId::table).name);
-    for (std::size_t each = 0; request_.is_own && each < rows_.size(); ++each) {
+    const std::string name(row_of(request_.is_own ? VariableId::table : VariableId::device_table).name);
+    for (std::size_t each = 0; obeys_tables() && each < rows_.size(); ++each) {
       const bool is_after = each % 2 == 1;
       std::string place = before_ == nullptr ? std::string(kNoTable) : before_->title();
       if (is_after) {
@@ -416,9 +423,10 @@ class Tuning {
     if (!text || text->empty()) return {};
     Result<DecisionTable> old = read_table(*text, request_.path);
     if (!old.ok()) return old.status().with_context("there is a file already, and not a table; -o says where else");
-    if (old->peer != request_.peer.name || old->fingerprint != request_.fingerprint)
-      return wrong_argument(fmt::format("{} is a table of {}{}; -o says where else", in_quotes(request_.path),
-                                        old->peer, old->peer == request_.peer.name ? " on another machine" : ""));
+    const std::string_view old_peer = old->measured_peer();
+    if (old_peer != request_.peer.name || old->fingerprint != request_.fingerprint)
+      return wrong_argument(fmt::format("{} is a table of {}{}; -o says where else", in_quotes(request_.path), old_peer,
+                                        old_peer == request_.peer.name ? " on another machine" : ""));
     const bool is_of_same = (!request_.is_own || (old->profile == profile_ && old->cores == request_.cores));
     if (is_of_same) {
       old_ = *std::move(old);
@@ -428,6 +436,8 @@ class Tuning {
     return {};
   }
   [[nodiscard]] std::string how_to_use() const {
+    if (request_.is_on_devices)
+      return fmt::format("; TUTTI_DEVICE_TABLE={} makes device communicators obey it", request_.path);
     if (!request_.is_own) return "";
     return request_.is_found ? "; all your programs that use Tutti on this machine obey it"
                              : fmt::format("; TUTTI_TABLE={} makes programs obey it", request_.path);

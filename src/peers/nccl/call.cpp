@@ -1,65 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peers/nccl/call.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <memory>
-#include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "peers/on_device/mirror.hpp"
+#include "peers/on_device/must.hpp"
 
 namespace tutti::peers::nccl {
 
 namespace {
 
+using on_device::Device;
+using on_device::Mirror;
+using on_device::must;
+
 constexpr int kU8 = 1;
-
-void must(const Status& status) {
-  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
-}
-
-// Of the request's buffers: where they are on the host and on the device. In place there is one for both.
-class Mirror {
- public:
-  static Result<std::shared_ptr<Mirror>> make(const Request& request, const Rank& rank) {
-    const BufferBytes bytes = bytes_of_buffers(request, rank.num_ranks);
-    const auto mirror = std::make_shared<Mirror>(rank.device);
-    // In place the smaller lies in the larger.
-    if (!request.in_place || bytes.input > bytes.output) mirror->add(request.input, bytes.input);
-    if (!request.in_place || bytes.input <= bytes.output) mirror->add(request.output, bytes.output);
-    for (Buffer& buffer : mirror->buffers_) {
-      TUTTI_TRY_ASSIGN(buffer.on_device, rank.device.allocate(buffer.bytes));
-    }
-    return mirror;
-  }
-  explicit Mirror(Device& device) : device_(device) {}
-
-  [[nodiscard]] void* input(const Request& request) const { return on_device(buffers_.front(), request.input); }
-  [[nodiscard]] void* output(const Request& request) const { return on_device(buffers_.back(), request.output); }
-  void load() {
-    for (Buffer& buffer : buffers_) must(device_.copy_in(buffer.on_device.get(), buffer.on_host, buffer.bytes));
-  }
-  void store() {
-    Buffer& output = buffers_.back();
-    must(device_.copy_out(output.on_host, output.on_device.get(), output.bytes));
-  }
-
- private:
-  struct Buffer {
-    void* on_host = nullptr;
-    std::size_t bytes = 0;
-    Device::Memory on_device;
-  };
-  void add(void* on_host, std::size_t bytes) { buffers_.push_back({on_host, bytes, {}}); }
-  static void* on_device(const Buffer& buffer, const void* on_host) {
-    const auto offset = static_cast<const std::byte*>(on_host) - static_cast<const std::byte*>(buffer.on_host);
-    return static_cast<std::byte*>(buffer.on_device.get()) + offset;
-  }
-
-  Device& device_;
-  std::vector<Buffer> buffers_;
-};
 
 struct Call {
   const void* input = nullptr;
@@ -73,14 +31,15 @@ struct Call {
 
 int all_to_all(const Call& call, const Rank& rank) {
   const Library& library = rank.library;
+  Stream* const stream = rank.queue.stream();
   int result = library.group_start();
   for (int other = 0; other < rank.num_ranks && result == 0; ++other) {
     const std::size_t offset = static_cast<std::size_t>(other) * call.block_bytes;
     result = library.send(static_cast<const std::byte*>(call.input) + offset, call.count, call.type, other, rank.comm,
-                          rank.stream);
+                          stream);
     if (result == 0)
-      result = library.recv(static_cast<std::byte*>(call.output) + offset, call.count, call.type, other, rank.comm,
-                            rank.stream);
+      result =
+          library.recv(static_cast<std::byte*>(call.output) + offset, call.count, call.type, other, rank.comm, stream);
   }
   const int ended = library.group_end();
   return result != 0 ? result : ended;
@@ -100,7 +59,7 @@ struct Enqueue {
 Enqueue enqueuing(Collective collective, const Call& call, const Rank& rank) {
   const Library& library = rank.library;
   Comm* const comm = rank.comm;
-  Stream* const stream = rank.stream;
+  Stream* const stream = rank.queue.stream();
   switch (collective) {
     case Collective::all_reduce:
       return {"ncclAllReduce", [=, &library] {
@@ -136,26 +95,7 @@ Status try_out(const Enqueue& enqueue, const Rank& rank) {
   const Status status = rank.library.status_of(result, enqueue.name, rank.comm);
   if (result == kInvalidUsage && rank.is_forced) return unsupported(std::string(status.message()));
   TUTTI_TRY(status);
-  return rank.device.synchronize(rank.stream);
-}
-
-// The median of some runs of calls that follow each other without the host in between, as nccl-tests times them. How
-// many there are depends on nothing but the request, so all ranks do the same.
-double device_microseconds(const Enqueue& enqueue, std::size_t bytes, const Rank& rank) {
-  constexpr int kRuns = 5;
-  const std::size_t calls = std::clamp<std::size_t>((std::size_t{1} << 30) / std::max<std::size_t>(bytes, 1), 4, 20);
-  std::array<double, kRuns> times{};
-  for (double& time : times) {
-    must(rank.device.record(rank.events[0], rank.stream));
-    for (std::size_t each = 0; each < calls; ++each) enqueue(rank);
-    must(rank.device.record(rank.events[1], rank.stream));
-    must(rank.device.synchronize(rank.stream));
-    const Result<double> between = rank.device.microseconds_between(rank.events[0], rank.events[1]);
-    must(between.status());
-    time = *between / static_cast<double>(calls);
-  }
-  std::sort(times.begin(), times.end());
-  return times[kRuns / 2];
+  return rank.queue.synchronize();
 }
 
 // NCCL averages floats by scaling each input, which rounds where 1/n is no float.
@@ -220,20 +160,24 @@ Result<Operation> to_nccl(const Request& request, const Rank& rank) {
   call.type = type.value_or(kU8);
   // What is only moved goes as bytes where it has no name.
   if (!type) call.count = call.block_bytes;
-  TUTTI_TRY_ASSIGN(const std::shared_ptr<Mirror> mirror, Mirror::make(request, rank));
-  call.input = mirror->input(request);
-  call.output = mirror->output(request);
+  Device& device = rank.queue.device();
+  TUTTI_TRY_ASSIGN(const std::shared_ptr<Mirror> mirror,
+                   Mirror::make(request, rank.num_ranks, device, Mirror::ordinary(device)));
+  call.input = mirror->request().input;
+  call.output = mirror->request().output;
   const Enqueue enqueue = enqueuing(request.collective, call, rank);
   TUTTI_TRY(try_out(enqueue, rank));
   const std::size_t bytes = call.block_bytes * static_cast<std::size_t>(rank.num_ranks);
   Operation operation;
   operation.run = [enqueue, &rank] {
     enqueue(rank);
-    must(rank.device.synchronize(rank.stream));
+    must(rank.queue.synchronize());
   };
   operation.load = [mirror] { mirror->load(); };
   operation.store = [mirror] { mirror->store(); };
-  operation.other_microseconds = [enqueue, bytes, &rank] { return device_microseconds(enqueue, bytes, rank); };
+  operation.other_microseconds = [enqueue, bytes, &rank] {
+    return rank.queue.microseconds_of([&] { enqueue(rank); }, bytes);
+  };
   operation.is_exact = is_exact(request, rank.num_ranks);
   return operation;
 }

@@ -2,21 +2,19 @@
 // A request as a call of NCCL's, on device memory that mirrors the request's. One thread.
 #pragma once
 
-#include <array>
 #include <optional>
 
 #include "peers/nccl/library.hpp"
+#include "peers/on_device/queue.hpp"
 #include "peers/peer.hpp"
 
 namespace tutti::peers::nccl {
 
-// A rank that has met the others. Borrows both libraries.
+// A rank that has met the others. Borrows the library and the device.
 struct Rank {
   const Library& library;
-  Device& device;
+  on_device::Queue queue;
   Comm* comm = nullptr;
-  Stream* stream = nullptr;
-  std::array<Event*, 2> events{};
   int rank = 0;
   int num_ranks = 1;
   bool is_forced = false;  // the algorithm or the protocol, by a variable

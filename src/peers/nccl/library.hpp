@@ -7,12 +7,13 @@
 
 #include "base/status.hpp"
 #include "base/system/dynamic_library.hpp"
-#include "peers/nccl/device.hpp"
 #include "peers/nccl/vendor.hpp"
+#include "peers/on_device/device.hpp"
 
 namespace tutti::peers::nccl {
 
 struct Comm;
+using on_device::Stream;
 struct UniqueId {
   char internal[128];
 };

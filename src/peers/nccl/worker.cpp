@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker of NCCL and, built for AMD, of RCCL. It is built without either: both are opened when it begins, and so is
 // the device's platform.
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +33,7 @@ class NcclPeer final : public Peer {
   Status begin(int rank, int num_ranks) override {
     log_.begin(settings(), environment_);
     TUTTI_TRY_ASSIGN(library_, Library::open(kVendor));
-    TUTTI_TRY_ASSIGN(device_, Device::open(kVendor));
+    TUTTI_TRY_ASSIGN(device_, on_device::Device::open(kVendor.platform));
     const int num_here = hosts() ? hosts()->num_here : num_ranks;
     const int place = hosts() ? hosts()->place : rank;
     if (num_here > device_->count())
@@ -43,8 +42,7 @@ class NcclPeer final : public Peer {
                                              num_here, device_->count(), kVendor.name)};
     TUTTI_TRY(device_->use(place));
     TUTTI_TRY_ASSIGN(device_name_, device_->name(place));
-    TUTTI_TRY(join(rank, num_ranks));
-    return prepare_stream();
+    return join(rank, num_ranks);
   }
   [[nodiscard]] int rank() const override { return rank_->rank; }
   [[nodiscard]] int num_ranks() const override { return rank_->num_ranks; }
@@ -58,13 +56,6 @@ class NcclPeer final : public Peer {
   }
 
  private:
-  Status prepare_stream() {
-    TUTTI_TRY_ASSIGN(rank_->stream, device_->make_stream());
-    for (Event*& event : rank_->events) {
-      TUTTI_TRY_ASSIGN(event, device_->make_event());
-    }
-    return {};
-  }
   Status join(int rank, int num_ranks) {
     if (hosts()) {
       TUTTI_TRY_ASSIGN(meeting_, Meeting::join(*hosts(), rank));
@@ -86,9 +77,10 @@ class NcclPeer final : public Peer {
     int its_num_ranks = 0;
     TUTTI_TRY(library_.status_of(library_.comm_user_rank(comm, &its_rank), "ncclCommUserRank", comm));
     TUTTI_TRY(library_.status_of(library_.comm_count(comm, &its_num_ranks), "ncclCommCount", comm));
+    TUTTI_TRY_ASSIGN(const on_device::Queue queue, on_device::Queue::make(*device_));
     const bool is_forced = environment_.lookup("NCCL_ALGO") || environment_.lookup("NCCL_PROTO");
     rank_.emplace(Rank{.library = library_,
-                       .device = *device_,
+                       .queue = queue,
                        .comm = comm,
                        .rank = its_rank,
                        .num_ranks = its_num_ranks,
@@ -99,7 +91,7 @@ class NcclPeer final : public Peer {
   const Environment& environment_;
   Log log_;
   Library library_;
-  std::unique_ptr<Device> device_;
+  std::unique_ptr<on_device::Device> device_;
   std::string device_name_;
   std::unique_ptr<Meeting> meeting_;
   std::optional<Rank> rank_;
@@ -108,16 +100,9 @@ class NcclPeer final : public Peer {
 // Says what is here, or what is missing.
 Result<std::string> look_around() {
   TUTTI_TRY_ASSIGN(const Library library, Library::open(kVendor));
-  TUTTI_TRY_ASSIGN(const std::unique_ptr<Device> device, Device::open(kVendor));
-  TUTTI_TRY_ASSIGN(const std::string name, device->name(0));
-  const int count = device->count();
-  return fmt::format("{}, {} device{} ({})", library.name, count, count == 1 ? "" : "s", name);
-}
-
-int probed() {
-  const Result<std::string> found = look_around();
-  std::puts(found.ok() ? found->c_str() : std::string(found.status().message()).c_str());
-  return found.ok() ? 0 : 1;
+  TUTTI_TRY_ASSIGN(const std::unique_ptr<on_device::Device> device, on_device::Device::open(kVendor.platform));
+  TUTTI_TRY_ASSIGN(const std::string devices, device->summary());
+  return fmt::format("{}, {}", library.name, devices);
 }
 
 }  // namespace
@@ -125,7 +110,8 @@ int probed() {
 }  // namespace tutti::peers::nccl
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == tutti::peers::kProbeOption) return tutti::peers::nccl::probed();
+  if (argc == 2 && std::string_view(argv[1]) == tutti::peers::kProbeOption)
+    return tutti::peers::answer_probe(tutti::peers::nccl::look_around());
   const tutti::Environment environment = tutti::Environment::of_this_process();
   tutti::peers::nccl::NcclPeer peer(environment);
   return tutti::peers::run_worker(peer, environment);

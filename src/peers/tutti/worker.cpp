@@ -6,17 +6,15 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
 #include "base/variables/environment.hpp"
-#include "peers/meeting.hpp"
 #include "peers/peer.hpp"
 #include "peers/registry.hpp"
+#include "peers/tutti/library.hpp"
 #include "peers/tutti/symmetric_copy.hpp"
 #include <tutti/tutti.h>
 
@@ -27,19 +25,15 @@ namespace tutti::peers {
 
 namespace {
 
-constexpr std::string_view kMemoryVariable = "BENCH_MEMORY";
-
-Status status_of(const char* call, tuttiResult_t result, tuttiComm_t comm) {
-  if (result == tuttiSuccess) return {};
-  return {Code::system, fmt::format("{}: {}: {}", call, tuttiGetErrorString(result), tuttiGetLastError(comm))};
-}
+// Variables of devices have no say here.
+bool is_of_devices(const harness::Setting& setting) { return setting.name.starts_with("TUTTI_DEVICE_"); }
 
 class TuttiPeer final : public Peer {
  public:
   explicit TuttiPeer(const Environment& environment) : environment_(environment) {}
 
   Status begin(int rank, int num_ranks) override {
-    TUTTI_TRY(read_memory());
+    TUTTI_TRY_ASSIGN(is_symmetric_, wants_symmetric(environment_));
     TUTTI_TRY(make_communicator(rank, num_ranks));
     TUTTI_TRY(status_of("tuttiCommUserRank", tuttiCommUserRank(comm_, &rank_), comm_));
     return status_of("tuttiCommCount", tuttiCommCount(comm_, &num_ranks_), comm_);
@@ -47,11 +41,7 @@ class TuttiPeer final : public Peer {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int num_ranks() const override { return num_ranks_; }
 
-  [[nodiscard]] std::string version() const override {
-    int version = 0;
-    tuttiGetVersion(&version);
-    return fmt::format("Tutti {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-  }
+  [[nodiscard]] std::string version() const override { return tutti_version(); }
 
   [[nodiscard]] bool has_barrier() const override { return true; }
   void barrier() override {
@@ -102,6 +92,7 @@ class TuttiPeer final : public Peer {
   [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
     if (setting.name == kMemoryVariable)
       return confirmed(copy_ != nullptr ? "buffers are from tuttiMemAlloc" : "buffers are the program's own");
+    if (is_of_devices(setting)) return unverifiable("it concerns devices");
     if (!collectives_of(setting.name).empty()) {
       const std::string how = fmt::format("{} ran: {}", algorithm_, why_);
       return forces(setting) == is_forced_ ? confirmed(how) : ignored(how);
@@ -116,20 +107,9 @@ class TuttiPeer final : public Peer {
   // On several hosts whoever has started the ranks brings them together.
   Status make_communicator(int rank, int num_ranks) {
     if (hosts()) return status_of("tuttiCommInitLaunched", tuttiCommInitLaunched(&comm_), nullptr);
-    TUTTI_TRY_ASSIGN(std::unique_ptr<Meeting> meeting, Meeting::join(environment_, rank));
-    tuttiUniqueId id{};
-    const std::string key = "unique id";
-    if (rank == 0) {
-      TUTTI_TRY(status_of("tuttiGetUniqueId", tuttiGetUniqueId(&id), nullptr));
-      TUTTI_TRY(meeting->put(key, {id.internal, sizeof(id.internal)}));
-    }
-    TUTTI_TRY_ASSIGN(const std::string told, meeting->get(key));
-    if (told.size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
-    told.copy(id.internal, sizeof(id.internal));
-    return status_of("tuttiCommInitRank", tuttiCommInitRank(&comm_, num_ranks, id, rank), nullptr);
+    TUTTI_TRY_ASSIGN(comm_, meet_on_this_host(environment_, rank, num_ranks));
+    return {};
   }
-
-  static bool forces(const harness::Setting& setting) { return setting.value && !same_name(*setting.value, "auto"); }
 
   // In nanoseconds; nothing in real time.
   [[nodiscard]] std::optional<double> last_virtual_call() const {
@@ -137,14 +117,6 @@ class TuttiPeer final : public Peer {
     const bool is_virtual =
         tuttiGetVirtualTime != nullptr && tuttiGetVirtualTime(comm_, nullptr, &last) == tuttiSuccess;
     return is_virtual ? std::optional(last) : std::nullopt;
-  }
-
-  Status read_memory() {
-    const std::string word = environment_.lookup(kMemoryVariable).value_or("ordinary");
-    is_symmetric_ = same_name(word, "symmetric");
-    if (is_symmetric_ || same_name(word, "ordinary")) return {};
-    return {Code::invalid_argument,
-            fmt::format("{} is {}; it takes ordinary or symmetric", kMemoryVariable, in_quotes(word))};
   }
 
   Result<Operation> prepared(const Request& request) {
@@ -159,6 +131,7 @@ class TuttiPeer final : public Peer {
     why_ = info.why;
     is_forced_ = info.choice == tuttiChoiceForced;
     for (const harness::Setting& setting : settings()) {
+      if (is_of_devices(setting)) continue;
       const std::vector<Collective> concerned = collectives_of(setting.name);
       const bool is_about_it = std::find(concerned.begin(), concerned.end(), request.collective) != concerned.end();
       if (is_about_it && forces(setting) && !is_forced_)

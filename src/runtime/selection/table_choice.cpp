@@ -36,6 +36,9 @@ Result<DecisionTable> load_own_table(const std::string& path) {
     return Status(Code::invalid_argument,
                   fmt::format("{}: peer is {}: the table is for that; 'tutti export' translates it", path,
                               in_quotes(table->peer)));
+  if (table->on_devices)
+    return Status(Code::invalid_argument,
+                  fmt::format("{}: the table is for devices (on = \"devices\"): TUTTI_DEVICE_TABLE takes it", path));
   MachineProfile any;
   if (const Status numbers = overrule(table->numbers, path, any); !numbers.ok()) return numbers;
   if (!table->profile.empty())

@@ -137,9 +137,9 @@ class ProfileRules {
 
 Result<ExportedProfile> export_to_profile(const DecisionTable& table, const MachineProfile& base,
                                           const std::string& name) {
-  if (table.peer != kOwnPeer)
+  if (table.measured_peer() != kOwnPeer)
     return wrong_argument(
-        fmt::format("{} is of {}; only a table of Tutti becomes a profile", table.title(), table.peer));
+        fmt::format("{} is of {}; only a table of Tutti becomes a profile", table.title(), table.measured_peer()));
   ExportedProfile made = ProfileRules(table, base).made();
   TUTTI_TRY(overrule(table.numbers, table.title(), made.profile));
   made.profile.name = name;

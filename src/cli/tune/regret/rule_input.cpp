@@ -69,9 +69,9 @@ Result<tune::Rule> read_rule(const std::string& name) {
 
 std::string peer_of(const tune::Rule& rule) {
   if (rule.tables.empty()) return "";
-  const std::string& peer = rule.tables.front().peer;
+  const std::string peer(rule.tables.front().measured_peer());
   const bool is_one = std::all_of(rule.tables.begin(), rule.tables.end(),
-                                  [&](const DecisionTable& table) { return table.peer == peer; });
+                                  [&](const DecisionTable& table) { return table.measured_peer() == peer; });
   return is_one ? peer : "";
 }
 

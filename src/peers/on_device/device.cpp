@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peers/nccl/device.hpp"
+#include "peers/on_device/device.hpp"
 
 #include <array>
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/system/dynamic_library.hpp"
 
-namespace tutti::peers::nccl {
+namespace tutti::peers::on_device {
 
 namespace {
 
@@ -41,17 +42,16 @@ struct Device::Calls {
   const char* (*error_words)(int error);
 };
 
-Device::Device(const Vendor& vendor) : vendor_(vendor), calls_(new Calls{}) {}
+Device::Device(const Platform& platform) : platform_(platform), calls_(new Calls{}) {}
 
 void Device::FreeCalls::operator()(Calls* calls) const { delete calls; }
 
 void Device::Release::operator()(void* memory) const { static_cast<void>(device->calls_->release(memory)); }
 
 Status Device::find_calls() {
-  const Result<DynamicLibrary> library = DynamicLibrary::open(vendor_.device_library);
-  if (!library.ok())
-    return {Code::unsupported, fmt::format("{}; {}", library.status().message(), vendor_.device_library_advice)};
-  const bool is_cuda = vendor_.maker == Maker::nvidia;
+  const Result<DynamicLibrary> library = DynamicLibrary::open(platform_.library);
+  if (!library.ok()) return {Code::unsupported, fmt::format("{}; {}", library.status().message(), platform_.advice)};
+  const bool is_cuda = platform_.maker == Maker::nvidia;
   Status status;
   const auto find = [&](auto& function, const char* cuda, const char* hip) {
     if (status.ok()) status = library->find(is_cuda ? cuda : hip, function);
@@ -86,16 +86,16 @@ Status Device::status_of(int result, const char* what) const {
   const char* words = nullptr;
   if (calls_->error_words != nullptr) words = calls_->error_words(result);
   if (calls_->error_to != nullptr) static_cast<void>(calls_->error_to(result, &words));
-  return {Code::system, fmt::format("{} cannot {}: {} ({})", vendor_.platform, what,
+  return {Code::system, fmt::format("{} cannot {}: {} ({})", platform_.name, what,
                                     words != nullptr ? words : "it does not say why", result)};
 }
 
-Result<std::unique_ptr<Device>> Device::open(const Vendor& vendor) {
-  std::unique_ptr<Device> device(new Device(vendor));
+Result<std::unique_ptr<Device>> Device::open(const Platform& platform) {
+  std::unique_ptr<Device> device(new Device(platform));
   TUTTI_TRY(device->find_calls());
   TUTTI_TRY(device->status_of(device->calls_->init(0), "start"));
   TUTTI_TRY(device->status_of(device->calls_->count(&device->count_), "count devices"));
-  if (device->count_ < 1) return Status(Code::unsupported, fmt::format("there is no {} device", vendor.platform));
+  if (device->count_ < 1) return Status(Code::unsupported, fmt::format("there is no {} device", platform.name));
   return device;
 }
 
@@ -107,9 +107,14 @@ Result<std::string> Device::name(int device) const {
   return std::string(name.data());
 }
 
+Result<std::string> Device::summary() const {
+  TUTTI_TRY_ASSIGN(const std::string first, name(0));
+  return fmt::format("{} ({})", counted(static_cast<std::uint64_t>(count_), "device"), first);
+}
+
 Status Device::use(int device) {
   if (calls_->set_device != nullptr) return status_of(calls_->set_device(device), "use a device");
-  // The primary context is the one that NCCL's own runtime works in.
+  // The primary context is the one that CUDA's runtime works in, within NCCL and Tutti.
   int handle = 0;
   void* context = nullptr;
   TUTTI_TRY(status_of(calls_->get(&handle, device), "get a device"));
@@ -159,4 +164,4 @@ Result<double> Device::microseconds_between(Event* first, Event* second) {
   return static_cast<double>(milliseconds) * 1e3;
 }
 
-}  // namespace tutti::peers::nccl
+}  // namespace tutti::peers::on_device

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "peers/nccl/vendor.hpp"
+#include "peers/on_device/platform.hpp"
 
-namespace tutti::peers::nccl {
+namespace tutti::peers::on_device {
 
 struct Stream;
 struct Event;
@@ -18,12 +18,14 @@ struct Event;
 class Device {
  public:
   // The platform, ready to be asked; no device is touched yet. An error says what is missing.
-  [[nodiscard]] static Result<std::unique_ptr<Device>> open(const Vendor& vendor);
+  [[nodiscard]] static Result<std::unique_ptr<Device>> open(const Platform& platform);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] Result<std::string> name(int device) const;
+  // "8 devices (NVIDIA H200)", by the first one's name.
+  [[nodiscard]] Result<std::string> summary() const;
   // This thread's calls are for that device from now on.
   [[nodiscard]] Status use(int device);
 
@@ -51,13 +53,13 @@ class Device {
     void operator()(Calls* calls) const;
   };
 
-  explicit Device(const Vendor& vendor);
+  explicit Device(const Platform& platform);
   [[nodiscard]] Status find_calls();
   [[nodiscard]] Status status_of(int result, const char* what) const;
 
-  const Vendor& vendor_;
+  const Platform& platform_;
   std::unique_ptr<Calls, FreeCalls> calls_;
   int count_ = 0;
 };
 
-}  // namespace tutti::peers::nccl
+}  // namespace tutti::peers::on_device
