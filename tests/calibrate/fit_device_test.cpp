@@ -141,6 +141,10 @@ TEST(FitDevice, AWalkTakesAsLongAsTheDeviceHasTaken) {
   const double latency = (measured.flags - measured.launch) / 2;
   EXPECT_NEAR(walked(1), 10'700 - latency + 900, 10);
   EXPECT_NEAR(walked(5) - walked(1), 4 * 900, 1);
+  // A gather of as many bytes has a step for each rank, in place of the exchange's one.
+  measured.walked_step = 2000;
+  const DeviceCase gather = {Collective::all_gather, "direct", 4096 * 8, false};
+  EXPECT_NEAR(microseconds(measured, gather), 10.7 + 7 * 2.0, 0.5);
 }
 
 TEST(FitDevice, FoldsThatWereMeasuredReplaceWhatCopiesSay) {

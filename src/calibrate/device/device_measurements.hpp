@@ -24,11 +24,12 @@ struct DeviceMeasurements {
   double stream_launch = 0;     // kernels that do nothing, launched one by one; 0: not measured
   double launch = 0;            // the same, of a graph
   double flags = 0;  // a launch in which all ranks tell each other that they have begun, and that they are done
-  // The generic walker: an exchange of `walked_bytes` a rank, and what a further signal that all wait for adds; 0: not
-  // measured.
+  // The generic walker: an exchange of `walked_bytes` a rank, and what is added by a further signal that all wait for,
+  // and by a further step that copies as many bytes; 0: not measured.
   std::uint64_t walked_bytes = 0;
   double walked = 0;
   double walked_signal = 0;
+  double walked_step = 0;
   // By rising size; a launch is part of each time.
   std::vector<DeviceTime> copies = {};      // a source of a rank's own to a destination of its own
   std::vector<DeviceTime> folds = {};       // f32 sums of as many sources as there are ranks, which no other rank reads

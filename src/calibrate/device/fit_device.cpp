@@ -32,6 +32,7 @@ class DeviceFit {
  public:
   explicit DeviceFit(const DeviceMeasurements& measured) : measured_(measured) {
     latency_ = at_least_none((measured.flags - measured.launch) / 2);
+    step_ = at_least_none(measured.walked_step);
     for (const DeviceTime& copy : measured.copies) {
       const double moved = 2.0 * static_cast<double>(copy.bytes);
       rates_.points.push_back({2 * copy.bytes, rounded(moved / beyond_launch(copy))});
@@ -51,6 +52,7 @@ class DeviceFit {
     // The first kind must not be `direct`, which would count for all direct schedules.
     made.costs = {exchange(), stores(), direct()};
     fabric::Memory memory;
+    memory.latency = step_;
     memory.bandwidths = memory.beside_bandwidths = rates_;
     made.memories = {memory};
     return made;
@@ -102,7 +104,7 @@ class DeviceFit {
     return curve;
   }
 
-  // Launch and posts of the walker, by its exchange: a post, two latencies, and a fold.
+  // Launch and posts of the walker, by its exchange: a post, two latencies, and a step that folds.
   void set_walker(fabric::Costs& costs) const {
     costs.launch = rounded(measured_.launch);
     if (measured_.walked <= 0) return;
@@ -110,7 +112,7 @@ class DeviceFit {
     const auto bytes = static_cast<double>(measured_.walked_bytes);
     const double folding =
         (measured_.num_ranks - 1) * fabric::time_of(reading_alone_, bytes) + own_time(2 * bytes, 2 * bytes);
-    costs.launch = at_least_none(measured_.walked - costs.post_overhead - 2 * latency_ - folding);
+    costs.launch = at_least_none(measured_.walked - costs.post_overhead - 2 * latency_ - step_ - folding);
   }
   void set_written(fabric::Costs& costs) const {
     if (!is_written_for(measured_.num_ranks)) return set_walker(costs);
@@ -141,6 +143,7 @@ class DeviceFit {
 
   const DeviceMeasurements& measured_;
   double latency_ = 0;
+  double step_ = 0;                 // what a step takes beside its bytes: addresses, and first loads
   fabric::Curve rates_;             // of a rank's own bytes, by its working set
   fabric::Curve reading_alone_;     // a source that only this rank reads at the time
   fabric::Curve reading_together_;  // one that all ranks read
@@ -190,8 +193,10 @@ std::string file_of(const DeviceMeasurements& measured) {
     }
   };
   text += "\n[[memories]]\nname = \"memory\"\n";
-  add_lines(fabric::kMemoryFields, made.memories.front(), [&](std::string_view) {
-    return fmt::format("{}: copies by all ranks at once, a rank's share, by working set", mark);
+  add_lines(fabric::kMemoryFields, made.memories.front(), [&](std::string_view name) {
+    return name == "latency"
+               ? fmt::format("{}: what a further step adds to a small all-gather by the generic walker", mark)
+               : fmt::format("{}: copies by all ranks at once, a rank's share, by working set", mark);
   });
   for (const fabric::Costs& costs : made.costs) {
     text += fmt::format("\n[[costs]]\nname = \"{}\"\n", costs.name);

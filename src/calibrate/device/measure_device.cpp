@@ -11,6 +11,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include "algorithms/registry.hpp"
 #include "base/units.hpp"
 #include "calibrate/device/fold_ranks.hpp"
 #include "calibrate/device/graph_timer.hpp"
@@ -187,6 +188,17 @@ Result<std::size_t> add_walk(Bench& bench, std::uint32_t signals) {
   return bench.add_call(call, kLeastBytes);
 }
 
+// An all-gather of as many bytes a rank: it differs from the exchange by its steps, one for each rank in place of one.
+Result<std::size_t> add_walked_gather(Bench& bench) {
+  const Algorithm* algorithm = find_algorithm(Collective::all_gather, "direct");
+  TUTTI_TRY_ASSIGN(const LoadedSchedule* loaded,
+                   bench.group().schedules().load(
+                       *algorithm, {.collective = Collective::all_gather, .num_ranks = bench.num_ranks()}));
+  const DeviceCall call = {
+      .schedule = loaded, .count = kLeastBytes / 4, .op = {.op = Op::sum, .type = Type::f32}, .generic = true};
+  return bench.add_call(call, kLeastBytes * bench.num_ranks());
+}
+
 Status describe(int device, DeviceMeasurements& measured) {
   cudaDeviceProp properties = {};
   TUTTI_TRY(cuda_status(cudaGetDeviceProperties(&properties, device), fmt::format("ask device {}", device)));
@@ -228,6 +240,7 @@ Result<DeviceMeasurements> measure(const DeviceToMeasure& what) {
   // Behind the first signal all ranks know already that the others have read, so it hides a latency.
   TUTTI_TRY_ASSIGN(const std::size_t signalled, add_walk(*bench, 1));
   TUTTI_TRY_ASSIGN(const std::size_t further, add_walk(*bench, 1 + kFurtherSignals));
+  TUTTI_TRY_ASSIGN(const std::size_t gathered, add_walked_gather(*bench));
   TUTTI_TRY_ASSIGN(const Sweep copies, sweep(*bench, Type::f32, 1, Readers::one));
   TUTTI_TRY_ASSIGN(const Sweep folds, sweep(*bench, Type::f32, what.num_ranks, Readers::one));
   TUTTI_TRY_ASSIGN(const Sweep bf16, sweep(*bench, Type::bf16, what.num_ranks, Readers::one));
@@ -239,6 +252,7 @@ Result<DeviceMeasurements> measure(const DeviceToMeasure& what) {
   measured.flags = timer.median(flags);
   measured.walked = timer.median(walked);
   measured.walked_signal = (timer.median(further) - timer.median(signalled)) / kFurtherSignals;
+  measured.walked_step = (timer.median(gathered) - timer.median(walked)) / (what.num_ranks - 1);
   measured.copies = copies.times(timer);
   measured.folds = folds.times(timer);
   measured.folds_bf16 = bf16.times(timer);

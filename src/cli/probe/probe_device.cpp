@@ -51,6 +51,7 @@ void add_measured(const calibrate::DeviceMeasurements& measured, Table& table) {
   add_latency("flags", measured.flags, table);
   add_latency("walked exchange", measured.walked, table);
   add_latency("walked signal", measured.walked_signal, table);
+  add_latency("walked step", measured.walked_step, table);
   add_sweep("copy", measured.copies, 2 * ranks, measured, table);
   add_sweep("sum f32", measured.folds, ranks * (ranks + 1), measured, table);
   add_sweep("sum bf16", measured.folds_bf16, ranks * (ranks + 1), measured, table);

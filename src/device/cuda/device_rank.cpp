@@ -306,7 +306,10 @@ Status DeviceRank::call(const DeviceCall& call, const DevicePart& part, const Ca
   TUTTI_TRY(cuda_status(cudaStreamIsCapturing(stream, &capture), "ask whether the stream is captured"));
   const bool is_captured = capture != cudaStreamCaptureStatusNone;
   if (!is_captured) TUTTI_TRY(follow_last_call(stream));
-  TUTTI_TRY(by_engines ? start_copies(call, input, output, own, stream) : start(call, known, own, stream));
+  if (num_ranks_ == 1 && call.op.op != Op::premultiplied_sum)
+    TUTTI_TRY(start_alone(call, part, own, stream));
+  else
+    TUTTI_TRY(by_engines ? start_copies(call, input, output, own, stream) : start(call, known, own, stream));
   was_captured_ = was_captured_ || is_captured;
   return is_captured ? Status() : note_call(stream);
 }
@@ -316,6 +319,17 @@ Status DeviceRank::start(const DeviceCall& call, const DevicePart& part, const R
   WalkCalls calls;
   TUTTI_TRY_ASSIGN(calls.ranks[0], Schedules::prepare(call, part, shape, own));
   return launch(Schedules::kernel_of(call), calls, 1, shape.channels, stream, words_of(call));
+}
+
+// Every collective of one rank is a copy, which CUDA does faster than a kernel that looks for others.
+Status DeviceRank::start_alone(const DeviceCall& call, const DevicePart& part, const RankPlace& own,
+                               cudaStream_t stream) {
+  TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, own));
+  TUTTI_TRY(Schedules::prepare(call, part, shape, own).status());
+  if (part.input == part.output) return {};
+  return cuda_status(
+      cudaMemcpyAsync(part.output, part.input, call.count * size_of(call.op.type), cudaMemcpyDeviceToDevice, stream),
+      words_of(call));
 }
 
 Status DeviceRank::start_copies(const DeviceCall& call, const KnownBuffer& input, const KnownBuffer& output,

@@ -113,6 +113,8 @@ class DeviceRank {
   [[nodiscard]] RankPlace place(bool is_symmetric) const;
   // What is put into a stream.
   [[nodiscard]] Status start(const DeviceCall& call, const DevicePart& part, const RankPlace& own, cudaStream_t stream);
+  [[nodiscard]] Status start_alone(const DeviceCall& call, const DevicePart& part, const RankPlace& own,
+                                   cudaStream_t stream);
   [[nodiscard]] Status start_copies(const DeviceCall& call, const KnownBuffer& input, const KnownBuffer& output,
                                     const RankPlace& own, cudaStream_t stream);
   // Around a launch into a stream that is not captured: the call before comes first, whatever its stream.
