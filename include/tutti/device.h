@@ -79,8 +79,8 @@ TUTTI_API tuttiResult_t tuttiDeviceMemFree(void* memory, tuttiDeviceComm_t devic
  * handles that are file descriptors (cuMemCreate, ncclMemAlloc, PyTorch with expandable segments); from the same on all
  * ranks. All ranks call with equal sizes. A buffer lies in one allocation, the whole of which other ranks can then
  * reach. Other memory, such as that of cudaMallocManaged or cudaMallocAsync, is refused on all ranks with
- * tuttiUnsupported; so is memory of cudaMalloc if ranks are threads with different devices. Deregister before you free
- * the memory, or destroy the device communicators of all ranks. */
+ * tuttiUnsupported; so is memory of cudaMalloc if ranks are threads with different devices. Before you free
+ * the memory, deregister it or destroy the device communicators of all ranks. */
 TUTTI_API tuttiResult_t tuttiDeviceCommRegister(tuttiDeviceComm_t device_comm, void* buffer, size_t bytes);
 TUTTI_API tuttiResult_t tuttiDeviceCommDeregister(tuttiDeviceComm_t device_comm, void* buffer);
 

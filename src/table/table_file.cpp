@@ -116,7 +116,7 @@ Status read_way(const Section& section, const DecisionTable& table, const TableS
   }
   if (!way.settings.empty()) return section.wrong("settings", "are for tables of other peers");
   if (table.on_devices && !way.tuning.is_empty())
-    return section.wrong("algorithm", "has round, copies or stores, which calls on devices have not");
+    return section.wrong("algorithm", "has round, copies or stores, which calls on devices do not have");
   if (way.algorithm.empty()) {
     if (!way.tuning.is_empty())
       return section.wrong("algorithm",
@@ -197,9 +197,11 @@ Result<TableSection> read_section(const Section& section, const DecisionTable& t
 Status read_on(const Section& document, DecisionTable& table) {
   std::string on = "processors";
   TUTTI_TRY(document.read("on", on));
-  if (on != "processors" && on != "devices") return document.wrong("on", "is processors or devices");
+  if (on != "processors" && on != "devices")
+    return document.wrong("on", fmt::format("is {}; it takes processors or devices", in_quotes(on)));
   table.on_devices = on == "devices";
-  if (table.on_devices && table.peer != kOwnPeer) return document.wrong("on", "is for tables of Tutti");
+  if (table.on_devices && table.peer != kOwnPeer)
+    return document.wrong("on", "is devices, which only tables of the peer tutti can have");
   return {};
 }
 

@@ -79,6 +79,16 @@ TEST(DeviceApi, GraphsCaptureCalls) {
   });
 }
 
+// No ranks are waited for, but factors count.
+TEST(DeviceApi, OneRankCopiesAndMultiplies) {
+  NEEDS_DEVICE();
+  test::run_ranks(1, [](tuttiComm_t comm, int rank) {
+    const std::vector<const char*> variables = {"TUTTI_P2P_USE_MEMCPY=1", nullptr};
+    const Rank own(comm, rank, kBytes, variables.data());
+    expect_all_memory(own, 1);
+  });
+}
+
 constexpr std::array<const char*, 3> kEngines = {"TUTTI_TIMEOUT=5s", "TUTTI_P2P_USE_MEMCPY=1", nullptr};
 
 std::size_t count_nodes(cudaGraph_t graph, cudaGraphNodeType type) {
@@ -128,6 +138,22 @@ TEST(DeviceApi, CopyEnginesCopy) {
       static_cast<void>(cudaGraphExecDestroy(runnable));
       static_cast<void>(cudaGraphDestroy(graph));
     });
+}
+
+TEST(DeviceApi, CopyEnginesWantTheSamePlaceAlsoOfWhoCallsInPlace) {
+  NEEDS_DEVICE();
+  test::run_ranks(2, [](tuttiComm_t comm, int rank) {
+    const Rank own(comm, rank, kBytes, kEngines.data());
+    void* memory = nullptr;
+    ASSERT_DONE(tuttiDeviceMemAlloc(&memory, kBytes, own.comm()));
+    auto* const first = static_cast<float*>(memory);
+    float* const output = first + 4096;
+    EXPECT_DONE(tuttiDeviceAllGather(rank == 0 ? output : first, output, 1000, tuttiFloat32, own.comm(), own.stream()));
+    ASSERT_CUDA(cudaStreamSynchronize(own.stream()));
+    tuttiResult_t error = tuttiSuccess;
+    EXPECT_DONE(tuttiDeviceCommGetAsyncError(own.comm(), &error));
+    EXPECT_NE(error, tuttiSuccess);
+  });
 }
 
 TEST(DeviceApi, CopyEnginesWantBuffersAtTheSamePlaces) {

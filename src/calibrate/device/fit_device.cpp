@@ -181,7 +181,8 @@ std::string file_of(const DeviceMeasurements& measured) {
       "about = \"{2} ranks that share a device, calibrated on {3}\"\n"
       "generator = \"host:{2}x{2}\"\n"
       "\n[parameters]\n"
-      "latency = \"{4}\"  # {0}: a quarter of an exchange of flags less its launch, which has two ways of two links\n"
+      "latency = \"{4}\"  # {0}: an exchange of flags without its launch, divided by 4: two messages, each over two "
+      "links\n"
       "bandwidth = \"unlimited\"  # what limits is the device's memory, below\n",
       mark, measured.device, measured.num_ranks, measured.date, fabric::time_to_text(made.links.front().latency));
   const auto add_lines = [&](const auto& fields, const auto& owner, const auto& why) {

@@ -90,7 +90,8 @@ std::string resolved_profile(const ProfileChoice& choice) {
 Exit run_probe(const ProbeOptions& options, const Context& context) {
   if (options.of_network) return probe_as_rank(context);
   if (options.calibrate && options.device) {
-    if (!options.on.hosts.empty()) return misused(context, "probe", "--device is of this host, and not for --hosts");
+    if (!options.on.hosts.empty())
+      return misused(context, "probe", "--device measures a device of this host; leave out --hosts");
     return probe_device({.what = {.device = static_cast<int>(*options.device),
                                   .num_ranks = options.ranks == 0 ? kUsualRanks : options.ranks},
                          .path = options.path,
@@ -144,8 +145,8 @@ Run define_probe(CLI::App& app) {
       ->needs(calibrate);
   app.add_option_function<std::string>(
          "--device", number_into("--device", 0, kMostDevices, options->device),
-         "Measure this CUDA device in place of cores, by its number, shared by 2 to 8 ranks: launches, flags, copies "
-         "and sums; then compare what the fabric predicts with algorithms on the device")
+         "Measure the CUDA device of this number, not cores, with 2 to 8 ranks that share it: launches, flags, copies "
+         "and sums. Then compare the fabric's predictions with calls on the device")
       ->type_name("N")
       ->needs(calibrate);
   CLI::Option* profile =

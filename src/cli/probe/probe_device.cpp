@@ -105,8 +105,8 @@ Exit probe_device(const DeviceProbe& options, const Context& context) {
   context.error << fmt::format("{}: {:.0f} GB/s by the memory's clock and width\n", measured->device,
                                measured->memory_rate);
   context.error << fmt::format(
-      "{} that it has not seen are predicted with a median error of {:.1f} %; one_shot out of place is its flags and "
-      "its sum, which are measured\n",
+      "the median error of the predictions of {} is {:.1f} %; predictions of one_shot out of place are almost "
+      "measurements: they add up measured flags and a measured sum\n",
       counted(checked->size(), "call"), calibrate::median_error(*checked) * 100);
   if (options.path.empty()) {
     context.error << "-o FILE keeps it as a fabric\n";

@@ -257,8 +257,13 @@ class Tuning {
     std::vector<tune::Cell> cells;
     for (const tune::Cell& cell : cells_)
       if (is_wanted(cell)) cells.push_back(cell);
+    Result<std::vector<harness::Setting>> before = settings_before();
+    if (!before.ok()) {
+      teller_.say(fmt::format("not scored: {}", before.status().message()));
+      return {};
+    }
     std::vector<Scored> scored = cli::score(
-        cells, table, *after, {.seconds = request_.seconds * kForScore, .before = settings_before(), .rows = &rows_},
+        cells, table, *after, {.seconds = request_.seconds * kForScore, .before = *std::move(before), .rows = &rows_},
         track_, measure_);
     // Races of an interrupted tuning may be of another day.
     if (num_resumed_ == 0) drifts_ = drifts_of(scored, cells_, [this](const Scored& each) { return way_before(each); });
@@ -267,9 +272,9 @@ class Tuning {
   }
 
   // On devices, what a table without sections gives: a size that goes back to that is one that the table leaves open.
-  std::vector<harness::Setting> settings_before() {
-    if (!request_.is_on_devices) return {};
-    return track_.settings_for(tune::CaseKey(), TableWay()).value();
+  Result<std::vector<harness::Setting>> settings_before() {
+    if (!request_.is_on_devices) return std::vector<harness::Setting>();
+    return track_.settings_for(tune::CaseKey(), TableWay());
   }
   // Tutti's own ranks obey the table. Other peers cannot read it: settings make them go the way of each cell.
   Result<SettingsAfter> settings_after(const DecisionTable& table) {

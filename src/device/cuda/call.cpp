@@ -321,10 +321,11 @@ WalkCall Schedules::meeting(const RankPlace& place) {
 }
 
 WalkCall Schedules::meeting(const DeviceCall& call, std::uint64_t input_place, std::uint64_t output_place,
-                            const RankPlace& place) {
+                            std::uint64_t phase, const RankPlace& place) {
   std::uint64_t digest = call.schedule->digest_;
-  for (const std::uint64_t value : {std::uint64_t{call.schedule->schedule().root}, call.count,
-                                    static_cast<std::uint64_t>(call.op.type), input_place, output_place})
+  for (const std::uint64_t value :
+       {std::uint64_t{call.schedule->schedule().root}, call.count, static_cast<std::uint64_t>(call.op.type),
+        std::uint64_t{call.in_place ? 1U : 0U}, input_place, output_place, phase})
     digest = mixed(digest, value);
   WalkCall walk = meeting(place);
   walk.digest = folded(digest);

@@ -112,10 +112,11 @@ class Schedules {
   [[nodiscard]] static Result<WalkCall> prepare(const DeviceCall& call, const DevicePart& part, const Shape& shape,
                                                 const RankPlace& place);
   [[nodiscard]] static Kernel kernel_of(const DeviceCall& call);
-  // Of flags_kernel(), by which ranks meet that make the same call with their buffers at the same places.
+  // Of flags_kernel(): ranks meet. With a call, those that make the same one, with their buffers at the same places,
+  // and are in the same phase of it.
   [[nodiscard]] static WalkCall meeting(const RankPlace& place);
   [[nodiscard]] static WalkCall meeting(const DeviceCall& call, std::uint64_t input_place, std::uint64_t output_place,
-                                        const RankPlace& place);
+                                        std::uint64_t phase, const RankPlace& place);
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 

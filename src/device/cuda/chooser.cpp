@@ -59,6 +59,8 @@ Result<DeviceRules> DeviceRules::read(std::string_view wanted, std::string_view 
   TUTTI_TRY_ASSIGN(rules.table, read_table(table, place));
   if (rules.table.peer != kOwnPeer)
     return wrong_argument(fmt::format("{} is a table of {}, not of {}", place, rules.table.peer, kOwnPeer));
+  if (!rules.table.on_devices)
+    return wrong_argument(fmt::format("{} is a table for processors; one for devices has on = \"devices\"", place));
   rules.digest = tutti::digest(texts);
   return rules;
 }

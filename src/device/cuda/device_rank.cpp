@@ -73,6 +73,8 @@ Status check_connections() {
                       kName, kMost)};
 }
 
+constexpr std::uint64_t kNotTold = UINT64_MAX;  // no place
+
 Status amid_capture() {
   return {Code::invalid_usage, "a stream is being captured, so the device cannot be waited for; call this behind it"};
 }
@@ -116,8 +118,9 @@ Status DeviceRank::meet() {
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
     if (all[rank].terms != own->terms)
       return {Code::invalid_usage,
-              fmt::format("rank {} and rank {} differ in channels, slots, scratch or how they choose algorithms", rank_,
-                          rank),
+              fmt::format("rank {} and rank {} differ in channels, slots, scratch, TUTTI_P2P_USE_MEMCPY or how they "
+                          "choose algorithms",
+                          rank_, rank),
               static_cast<int>(rank)};
     const auto sharing = static_cast<std::uint64_t>(
         std::count_if(all.begin(), all.end(), [&](const Facts& each) { return each.device == all[rank].device; }));
@@ -363,14 +366,20 @@ Status DeviceRank::start_copies(const DeviceCall& call, const KnownBuffer& input
     }
     return {};
   };
-  WalkCalls meeting;
   const bool tells_input = !facts.has_root && !is_own_block;
-  meeting.ranks[0] = Schedules::meeting(call, tells_input ? input.place : 0, output.place, own);
+  const auto meet = [&](std::uint64_t phase) {
+    WalkCalls meeting;
+    meeting.ranks[0] = Schedules::meeting(call, tells_input ? input.place : kNotTold, output.place, phase, own);
+    return launch(flags_kernel(), meeting, 1, 1, stream, words_of(call));
+  };
   const CopyProgram& copies = (*call.schedule->copies(call.in_place))[rank_];
-  TUTTI_TRY(launch(flags_kernel(), meeting, 1, 1, stream, words_of(call)));
-  TUTTI_TRY(copy_all(copies.between));
-  TUTTI_TRY(launch(flags_kernel(), meeting, 1, 1, stream, words_of(call)));
-  return copy_all(copies.behind);
+  TUTTI_TRY(meet(0));
+  Status rest = copy_all(copies.between);
+  if (rest.ok()) rest = meet(1);
+  if (rest.ok()) rest = copy_all(copies.behind);
+  // The others wait for the second meeting, or have it already for a call that is not done.
+  if (!rest.ok()) failures_.abort();
+  return rest;
 }
 
 }  // namespace tutti::device

@@ -18,8 +18,7 @@ Result<Lending> Lending::of(const void* buffer, std::uint64_t bytes, int device)
   const CUresult result = driver().lend(&handle, allocation.base);
   if (result != CUDA_SUCCESS)
     return Status(Code::unsupported,
-                  fmt::format("{}; other ranks reach memory of cudaMalloc, cuMemCreate, ncclMemAlloc and "
-                              "tuttiDeviceMemAlloc",
+                  fmt::format("{}; only memory of cudaMalloc, cuMemCreate or ncclMemAlloc can be registered",
                               driver_status(result, fmt::format("share the buffer at {}", buffer)).message()));
   Lending lending = {.process = this_process(),
                      .device = static_cast<std::uint64_t>(device),
@@ -36,8 +35,8 @@ Result<LentMemory> LentMemory::open(const Lending& lending, int device) {
     // Its address is good there, and a handle is not. Between devices it would take more, which nobody has tried.
     if (lending.device != static_cast<std::uint64_t>(device))
       return Status(Code::unsupported,
-                    "memory of cudaMalloc of a rank of this process on another device; tuttiDeviceMemAlloc and "
-                    "cuMemCreate have memory for that");
+                    "ranks of one process on different devices cannot register memory of cudaMalloc; use "
+                    "tuttiDeviceMemAlloc or cuMemCreate");
     memory.buffer_ = lending.base + lending.skipped;
     return memory;
   }

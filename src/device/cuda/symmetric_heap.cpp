@@ -69,9 +69,9 @@ Status SymmetricHeap::enroll(const void* buffer, std::uint64_t bytes, Rendezvous
   for (std::size_t rank = 0; rank < kinds.size(); ++rank)
     if ((kinds[rank] != 0) != is_lent)
       return {Code::invalid_usage,
-              fmt::format("of rank {} and rank {}, one registers memory of cudaMalloc, and one of virtual memory "
-                          "management; all ranks must have the same kind",
-                          rank_, rank),
+              fmt::format("rank {} registers memory of cudaMalloc, and rank {} memory of virtual memory management; "
+                          "all ranks must register the same kind",
+                          is_lent ? std::size_t{rank_} : rank, is_lent ? rank : std::size_t{rank_}),
               static_cast<int>(rank)};
   if (is_lent) return enroll_lent(buffer, bytes, *lending, rendezvous, stream);
   TUTTI_TRY_ASSIGN(const std::uint64_t place, share(own, bytes, rendezvous));
@@ -104,7 +104,10 @@ Status SymmetricHeap::enroll_lent(const void* buffer, std::uint64_t bytes, const
   const Result<std::vector<std::uint64_t>> reached = open_all(lendings, part.others);
   Status status = agree(rendezvous, reached.status());
   if (status.ok()) status = tell_views(part, *reached, rendezvous, stream);
-  if (!status.ok()) unmap_all(*place);
+  if (status.ok()) return {};
+  unmap_all(*place);
+  // Its rank may free the memory as soon as this returns, and by then no other may have it open.
+  static_cast<void>(agree(rendezvous, {}));
   return status;
 }
 

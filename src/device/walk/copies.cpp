@@ -16,6 +16,8 @@ class Copying {
   Copying(const Schedule& schedule, const WordPrograms& words) : schedule_(schedule), words_(words) {}
 
   Result<CopyPrograms> run() {
+    // Even of one rank: its input may be multiplied.
+    if (facts_of(schedule_.collective).folds) return refuse("it folds");
     if (!words_.by_name || words_.scratch_blocks > 0) return refuse("it copies by way of slots or scratch");
     for (const WordProgram& program : words_.ranks) made_first_.push_back(posts_made_first(program));
     CopyPrograms programs;
@@ -51,7 +53,7 @@ class Copying {
       has_closed = has_closed || step.kind == WordKind::close;
       if (step.kind == WordKind::wait || step.kind == WordKind::combine) TUTTI_TRY(check_posts(program, step));
       if (step.kind != WordKind::combine) continue;
-      if (step.num_sources != 1) return refuse("it folds");
+      if (step.num_sources != 1) return refuse("a step has several sources");
       const WordEnd& source = program.ends[step.first_end];
       for (std::uint32_t each = 0; each < step.num_destinations; ++each) {
         const WordEnd& destination = program.ends[step.first_end + 1 + each];
@@ -64,12 +66,12 @@ class Copying {
   }
 
   [[nodiscard]] Status check_ends(const WordEnd& source, const WordEnd& destination, bool has_closed) const {
-    for (const WordEnd* end : {&source, &destination}) {
-      if (!end->is_remote) continue;
-      if (has_closed) return refuse("it reaches other ranks when it has waited for all of them");
-      if (end->base == WordBase::input && facts_of(schedule_.collective).has_root)
-        return refuse("ranks other than the root have no input, and cannot tell where the root's is");
-    }
+    // If ranks do not meet, the copies run nevertheless, and must not harm the memory of others.
+    if (destination.is_remote) return refuse("it stores into the buffers of other ranks");
+    if (!source.is_remote) return {};
+    if (has_closed) return refuse("it reaches other ranks when it has waited for all of them");
+    if (source.base == WordBase::input && facts_of(schedule_.collective).has_root)
+      return refuse("ranks other than the root have no input, and cannot tell where the root's is");
     return {};
   }
 

@@ -105,7 +105,12 @@ class TuttiDevicePeer final : public Peer {
       mirror->store();
     };
     const std::size_t bytes = request.count * size_of(request.type) * static_cast<std::size_t>(num_ranks_);
-    operation.other_microseconds = [this, enqueue, bytes] { return queue_->microseconds_of(enqueue, bytes); };
+    // Behind all timed calls: what failed on the device returns early, and would look fast.
+    operation.other_microseconds = [this, enqueue, bytes] {
+      const double microseconds = queue_->microseconds_of(enqueue, bytes);
+      check_calls();
+      return microseconds;
+    };
     return operation;
   }
 
@@ -145,8 +150,8 @@ class TuttiDevicePeer final : public Peer {
     const int count = device_->count();
     if (num_ranks > count && !may_share)
       return {Code::unsupported,
-              fmt::format("{} ranks want a device each, and there {} {}; {}=shared lets processes take turns on a "
-                          "device, to test results: times then say nothing about the library",
+              fmt::format("{} ranks need a device each, and there {} {}; {}=shared lets ranks share devices, to check "
+                          "results; times then say nothing about the library",
                           num_ranks, count == 1 ? "is" : "are", count, kDevicesVariable)};
     most_on_a_device_ = (num_ranks + count - 1) / count;
     TUTTI_TRY(device_->use(rank % count));
@@ -157,15 +162,14 @@ class TuttiDevicePeer final : public Peer {
   // Whoever reads the times must know: a device runs its processes in turns of milliseconds.
   [[nodiscard]] std::string words_on_sharing() const {
     if (most_on_a_device_ < 2) return "";
-    return fmt::format(", {} processes in turns on a device", most_on_a_device_);
+    return fmt::format(", {} processes share a device and run in turns", most_on_a_device_);
   }
 
   [[nodiscard]] Mirror::Allocate allocation() {
     if (!is_symmetric_) return Mirror::ordinary(*device_);
     return [this](std::size_t bytes) -> Result<std::shared_ptr<void>> {
       void* memory = nullptr;
-      if (tuttiDeviceMemAlloc(&memory, bytes, device_comm_) != tuttiSuccess)
-        return unsupported(fmt::format("there is no symmetric memory for it: {}", tuttiGetLastError(nullptr)));
+      TUTTI_TRY(status_of("tuttiDeviceMemAlloc", tuttiDeviceMemAlloc(&memory, bytes, device_comm_), nullptr));
       return std::shared_ptr<void>(memory,
                                    [this](void* freed) { static_cast<void>(tuttiDeviceMemFree(freed, device_comm_)); });
     };

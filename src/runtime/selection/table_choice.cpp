@@ -37,8 +37,11 @@ Result<DecisionTable> load_own_table(const std::string& path) {
                   fmt::format("{}: peer is {}: the table is for that; 'tutti export' translates it", path,
                               in_quotes(table->peer)));
   if (table->on_devices)
-    return Status(Code::invalid_argument,
-                  fmt::format("{}: the table is for devices (on = \"devices\"): TUTTI_DEVICE_TABLE takes it", path));
+    return Status(
+        Code::invalid_argument,
+        fmt::format(
+            "{}: the table is for devices (on = \"devices\"); name it in TUTTI_DEVICE_TABLE, not in TUTTI_TABLE",
+            path));
   MachineProfile any;
   if (const Status numbers = overrule(table->numbers, path, any); !numbers.ok()) return numbers;
   if (!table->profile.empty())

@@ -45,7 +45,7 @@ TEST(TuttiDevicePeer, TablesOfDevicesHaveNoRoundsAndNoOtherPeer) {
       "[[section.range]]\nalgorithm = \"one_shot\"\n";
   EXPECT_TRUE(read_table(head + rest, "it.toml").ok());
   const auto rounds = read_table(head + rest + "round = \"64K\"\n", "it.toml");
-  EXPECT_NE(rounds.status().to_string().find("which calls on devices have not"), std::string::npos);
+  EXPECT_NE(rounds.status().to_string().find("which calls on devices do not have"), std::string::npos);
   EXPECT_FALSE(read_table(head + "peer = \"mpich\"\n" + rest, "it.toml").ok());
   EXPECT_FALSE(read_table("version = 1\non = \"moon\"\n" + rest, "it.toml").ok());
 }

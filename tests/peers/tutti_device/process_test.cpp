@@ -116,10 +116,10 @@ TEST(TuttiDevice, WhatIsNotThereIsSkipped) {
 TEST(TuttiDevice, RanksShareADeviceOnlyIfAsked) {
   const Outcome refused = run("-a num_ranks=3 -a bytes=64", "FAKE_DEVICES=2");
   EXPECT_EQ(refused.exit, 1);
-  EXPECT_TRUE(has(refused.rows, "3 ranks want a device each, and there are 2; BENCH_DEVICES=shared")) << refused.rows;
+  EXPECT_TRUE(has(refused.rows, "3 ranks need a device each, and there are 2; BENCH_DEVICES=shared")) << refused.rows;
   const Outcome shared = run("-a num_ranks=3 -a bytes=64", "FAKE_DEVICES=2 BENCH_DEVICES=shared");
   EXPECT_EQ(troubles(shared, 1), "");
-  EXPECT_TRUE(has(shared.rows, "2 processes in turns on a device")) << shared.rows;
+  EXPECT_TRUE(has(shared.rows, "2 processes share a device and run in turns")) << shared.rows;
 }
 
 TEST(TuttiDevice, ErrorsAreTold) {
@@ -147,13 +147,16 @@ TEST(TuttiDevice, WhatIsMissingIsSaidBeforeAnythingStarts) {
 }
 
 TEST(TuttiDevice, IsListedWithWhatThereIs) {
-  for (const Json& row : tutti("list peers --json").rows)
-    if (row["peer"] == "tutti_device") {
-      EXPECT_TRUE(has(row["about"], "4 devices (fake device)")) << row;
-    }
+  int found = 0;
+  for (const Json& row : tutti("list peers --json").rows) {
+    if (row["peer"] != "tutti_device") continue;
+    EXPECT_TRUE(has(row["about"], "4 devices (fake device)")) << row;
+    ++found;
+  }
+  EXPECT_EQ(found, 1);
 }
 
-TEST(TuttiDevice, IsTunedAndItsTableObeyed) {
+TEST(TuttiDevice, IsTunedAndItsTableIsForDevicesAlone) {
   const test::TemporaryFolder folder;
   const std::string table = folder.path() + "/it.toml";
   const Outcome tuned = tutti(
@@ -168,7 +171,7 @@ TEST(TuttiDevice, IsTunedAndItsTableObeyed) {
   EXPECT_EQ(text.find("cores ="), std::string::npos) << text;
   // The host's part does not take it.
   const Outcome host = run("-a bytes=64", "TUTTI_TABLE=" + table);
-  EXPECT_TRUE(has(host.rows, "TUTTI_DEVICE_TABLE takes it")) << host.rows << host.error;
+  EXPECT_TRUE(has(host.rows, "name it in TUTTI_DEVICE_TABLE, not in TUTTI_TABLE")) << host.rows << host.error;
 }
 
 }  // namespace

@@ -17,6 +17,10 @@ TEST(TuttiDevicePeer, TheLibraryTakesATableOfDevices) {
   const auto rules = DeviceRules::read("", write_table(table), "it.toml");
   ASSERT_TRUE(rules.ok()) << rules.status().to_string();
   EXPECT_EQ(rules->table.sections.size(), 1U);
+  table.on_devices = false;
+  const auto of_processors = DeviceRules::read("", write_table(table), "it.toml");
+  EXPECT_NE(of_processors.status().to_string().find("a table for processors"), std::string::npos)
+      << of_processors.status().to_string();
 }
 
 }  // namespace
