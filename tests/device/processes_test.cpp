@@ -319,8 +319,7 @@ TEST_F(DeviceProcesses, MemoryOfCudaMallocIsReachedWhereItLies) {
     });
 }
 
-// Small ones share a page of the device with others, so a rank must know where in the page its own is. (memcheck takes
-// what lies in such a page behind its first allocation for out of bounds.)
+// Small ones share a page of the device with others, so a rank must know where in the page its own is.
 TEST_F(DeviceProcesses, SmallMemoryOfCudaMallocIsReachedWhereItLies) {
   run(3, [](std::unique_ptr<Rendezvous> rendezvous) {
     const std::uint32_t rank = rendezvous->rank();
