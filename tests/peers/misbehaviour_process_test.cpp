@@ -1,45 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // A peer that goes wrong costs its own cases: each has a row that says how, and the others come out right.
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <sys/wait.h>
 
-#include "../base/temporary_folder.hpp"
+#include "run_json.hpp"
 
 namespace tutti::peers {
 namespace {
 
-using Json = nlohmann::json;
-
-struct Outcome {
-  int exit = -1;
-  Json rows;
-  std::string error;
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // One group that is told to misbehave, and one that is not.
 Outcome run(const std::string& variable, const std::string& value, const std::string& bench = "barrier",
             const std::string& limit = "1s") {
-  const test::TemporaryFolder folder;
-  const std::string command = fmt::format(
+  return run_json(fmt::format(
       "'{}' run --bench {} --peer null --env {}={},unset --sync meeting --no-store --json --budget 50ms --timeout {} "
-      "--start-timeout 10s "
-      ">'{}/out' 2>'{}/error' </dev/null",
-      TUTTI_PROGRAM, bench, variable, value, limit, folder.path(), folder.path());
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Json::parse(text_of(folder.path() + "/out"), nullptr, false),
-          text_of(folder.path() + "/error")};
+      "--start-timeout 10s",
+      TUTTI_PROGRAM, bench, variable, value, limit));
 }
 
 struct Deed {

@@ -1,45 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole worker over a fake NCCL and a fake device, run by the program as a user runs it.
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <sys/wait.h>
 
-#include "../../base/temporary_folder.hpp"
+#include "../run_json.hpp"
 
 namespace tutti::peers {
 namespace {
-
-using Json = nlohmann::json;
-
-struct Outcome {
-  int exit = -1;
-  Json rows;
-  std::string error;
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 constexpr const char* kFakes = FAKES "/whole";
 
 // `words` are of the shell.
 Outcome tutti(const std::string& words, const std::string& variables = "", const std::string& libraries = kFakes) {
-  const test::TemporaryFolder folder;
-  const std::string command = fmt::format("LD_LIBRARY_PATH='{}' {} '{}' {} --json >'{}/out' 2>'{}/error' </dev/null",
-                                          libraries, variables, TUTTI_PROGRAM, words, folder.path(), folder.path());
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Json::parse(text_of(folder.path() + "/out"), nullptr, false),
-          text_of(folder.path() + "/error")};
+  return run_json(fmt::format("LD_LIBRARY_PATH='{}' {} '{}' {} --json", libraries, variables, TUTTI_PROGRAM, words));
 }
 
 constexpr const char* kQuick = " --no-store --budget 1ms --precision 90% --least-samples 1 --timeout 10s";

@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole worker over a fake device and a stand-in for Tutti on it, run by the program as a user runs it.
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../base/temporary_folder.hpp"
+#include "../run_json.hpp"
 
 namespace tutti::peers {
 namespace {
-
-using Json = nlohmann::json;
-
-struct Outcome {
-  int exit = -1;
-  Json rows;
-  std::string error;
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // Beside the worker that has the stand-in. The program looks for workers from where it is itself: no symbolic link.
 class ProgramWithFakes {
@@ -54,12 +38,7 @@ const std::string& program_with_fakes() {
 // `words` are of the shell.
 Outcome tutti(const std::string& words, const std::string& variables = "",
               const std::string& libraries = FAKE_LIBRARIES, const std::string& program = program_with_fakes()) {
-  const test::TemporaryFolder folder;
-  const std::string command = fmt::format("LD_LIBRARY_PATH='{}' {} '{}' {} >'{}/out' 2>'{}/error' </dev/null",
-                                          libraries, variables, program, words, folder.path(), folder.path());
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Json::parse(text_of(folder.path() + "/out"), nullptr, false),
-          text_of(folder.path() + "/error")};
+  return run_json(fmt::format("LD_LIBRARY_PATH='{}' {} '{}' {}", libraries, variables, program, words));
 }
 
 constexpr const char* kQuick =
