@@ -110,7 +110,7 @@ TEST(Probe, MisuseOfADeviceIsNamed) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--device", "0"}, "--calibrate"},
       {{"--calibrate", "--device", "x"}, "--device"},
-      {{"--calibrate", "--device", "0", "--hosts", "a,b"}, "--device is of this host"},
+      {{"--calibrate", "--device", "0", "--hosts", "a,b"}, "--device measures a device of this host"},
       // Without a device, or a build for one, that is the reason.
       {{"--calibrate", "--device", "1024"}, "device"},
       {{"--calibrate", "--device", "0", "-n", "9"}, "device"}};
