@@ -52,6 +52,17 @@ TEST(Probe, AFabricIsMeasuredWithCalibrate) {
   }
 }
 
+// Arguments, and words of the refusal, which comes before anything is measured.
+void expect_refused(const std::vector<std::pair<std::vector<std::string>, std::string>>& cases) {
+  for (const auto& [arguments, words] : cases) {
+    const Probed probed = probe(arguments);
+    EXPECT_NE(probed.exit, 0);
+    EXPECT_TRUE(has(probed.error, words)) << probed.error;
+    EXPECT_FALSE(has(probed.error, "measuring")) << probed.error;
+    EXPECT_EQ(probed.out, "");
+  }
+}
+
 TEST(Probe, MisuseOfHostsIsNamed) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--hosts", "a,b"}, "--hosts is for --calibrate"},
@@ -61,13 +72,7 @@ TEST(Probe, MisuseOfHostsIsNamed) {
       {{"--calibrate", "--agent", "ssh"}, "--hosts"},
       {{"--calibrate", "--hosts", "@/nowhere/hosts"}, "cannot read '/nowhere/hosts'"},
       {{"--calibrate", "--hosts", "a,b", "--address", "?"}, "--address is '?'"}};
-  for (const auto& [arguments, words] : cases) {
-    const Probed probed = probe(arguments);
-    EXPECT_NE(probed.exit, 0);
-    EXPECT_TRUE(has(probed.error, words)) << probed.error;
-    EXPECT_FALSE(has(probed.error, "measuring")) << probed.error;
-    EXPECT_EQ(probed.out, "");
-  }
+  expect_refused(cases);
 }
 
 TEST(Probe, APairThatDoesNotReachEachOtherIsNamed) {
@@ -114,13 +119,7 @@ TEST(Probe, MisuseOfADeviceIsNamed) {
       // Without a device, or a build for one, that is the reason.
       {{"--calibrate", "--device", "1024"}, "device"},
       {{"--calibrate", "--device", "0", "-n", "9"}, "device"}};
-  for (const auto& [arguments, words] : cases) {
-    const Probed probed = probe(arguments);
-    EXPECT_NE(probed.exit, 0);
-    EXPECT_TRUE(has(probed.error, words)) << probed.error;
-    EXPECT_FALSE(has(probed.error, "measuring")) << probed.error;
-    EXPECT_EQ(probed.out, "");
-  }
+  expect_refused(cases);
 }
 
 TEST(Probe, ADeviceIsShownBesideItsMemoryAndPredictionsBesideCalls) {

@@ -220,6 +220,9 @@ Status can_measure(const DeviceToMeasure& what) {
         fmt::format("{} ranks on a device; from 2 to {} are measured", what.num_ranks, kMostDeviceRanks));
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
+  // That is also what CUDA says where there is no driver.
+  if (error == cudaErrorInsufficientDriver)
+    return {Code::unsupported, "there is no CUDA device here: NVIDIA's driver is missing, or too old for this Tutti"};
   if (error != cudaSuccess || devices == 0)
     return {Code::unsupported, fmt::format("there is no CUDA device here: {}",
                                            error == cudaSuccess ? "none is visible" : cudaGetErrorString(error))};
