@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <new>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
+#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "data/type.hpp"
 #include "fabric/files/load.hpp"
@@ -21,7 +23,6 @@ namespace tutti::on_fabric {
 
 namespace {
 
-constexpr std::string_view kPrefix = "simulate:";
 // Times of so many different calls are kept.
 constexpr std::size_t kMostKnown = 256;
 
@@ -53,10 +54,10 @@ void take_places(fabric::Fabric& fabric, const std::vector<std::uint32_t>& place
 
 Result<std::shared_ptr<const NamedFabric>> NamedFabric::load(std::string_view variable) {
   const std::string_view name = row_of(VariableId::fabric).name;
-  if (!variable.starts_with(kPrefix))
+  if (!variable.starts_with(kFabricPeers))
     return wrong_argument(fmt::format("{} is {}; it takes {}FABRIC, as in {}torus_2d:2x3 or {}./my.toml", name,
-                                      in_quotes(variable), kPrefix, kPrefix, kPrefix));
-  Result<fabric::Fabric> fabric = fabric::load_fabric(variable.substr(kPrefix.size()));
+                                      in_quotes(variable), kFabricPeers, kFabricPeers, kFabricPeers));
+  Result<fabric::Fabric> fabric = fabric::load_fabric(variable.substr(kFabricPeers.size()));
   if (!fabric.ok()) return Status(fabric.status().code(), fmt::format("{}: {}", name, fabric.status().message()));
   return std::make_shared<const NamedFabric>(NamedFabric{std::string(variable), std::move(*fabric)});
 }
@@ -68,7 +69,7 @@ VirtualTime::VirtualTime(Communicator& communicator, Options options)
       clock_(options.clock == nullptr ? std::make_shared<VirtualClock>() : std::move(options.clock)),
       place_(options.place),
       log_(options.log),
-      settings_(settings_on(fabric_, options.variables)) {}
+      settings_(settings_on(fabric_, named_->words(), options.variables)) {}
 
 Status VirtualTime::break_both(const Status& why) {
   communicator_.region().break_with({why.code(), communicator_.rank(), fmt::format("virtual time: {}", why.message())});
@@ -104,15 +105,20 @@ Status VirtualTime::meet(const Variables& variables) {
   TUTTI_TRY_ASSIGN(const SplitGroup group, split(communicator_, 0, static_cast<int>(communicator_.rank())));
   TUTTI_TRY_ASSIGN(clocks_, Communicator::join(group.id, group.num_ranks, group.rank, nullptr, own, log_,
                                                [&] { return why_in_vain(communicator_, group); }));
-  TUTTI_TRY(compare(digest_of(named_->variable.substr(kPrefix.size()), named_->fabric)));
+  TUTTI_TRY(compare());
   TUTTI_TRY(settings_.status());
-  if (communicator_.rank() == 0) log_.info(LogSubsystem::init, "calls take virtual time, as on {}", fabric_.name);
+  if (communicator_.rank() != 0) return {};
+  const TableChoice& table = settings_->table;
+  for (const std::string& warning : table.warnings) log_.warn_once(LogSubsystem::init, warning, "{}", warning);
+  log_.info(LogSubsystem::init, "calls take virtual time, as on {}; decision table {}: {}", fabric_.name,
+            table.table == nullptr ? "none" : table.table->title(), table.why);
   return {};
 }
 
-// Whether all ranks have the same fabric, and a place on it, which they then take.
-Status VirtualTime::compare(std::uint64_t digest) {
-  const std::array<std::uint64_t, 2> mine = {place_, digest};
+// Whether all ranks have the same fabric and table, and a place on the fabric, which they then take.
+Status VirtualTime::compare() {
+  const std::string table = settings_.ok() ? settings_->table.agreement() : "(unreadable)";
+  const std::array<std::uint64_t, 3> mine = {place_, digest_of(named_->words(), named_->fabric), digest(table)};
   std::vector<std::uint64_t> all(mine.size() * clocks_->num_ranks());
   TUTTI_TRY(clocks_->run({.collective = Collective::all_gather,
                           .input = mine.data(),
@@ -122,10 +128,15 @@ Status VirtualTime::compare(std::uint64_t digest) {
   const std::string_view name = row_of(VariableId::fabric).name;
   std::vector<std::uint32_t> places;
   for (std::size_t rank = 0; rank < clocks_->num_ranks(); ++rank) {
-    places.push_back(static_cast<std::uint32_t>(all[2 * rank]));
-    if (all[2 * rank + 1] != all[1])
+    const std::span<const std::uint64_t> its = std::span(all).subspan(mine.size() * rank, mine.size());
+    places.push_back(static_cast<std::uint32_t>(its[0]));
+    if (its[1] != all[1])
       return wrong_argument(
           fmt::format("{} is {}, but the fabric of rank {} differs from that of rank 0", name, named_->variable, rank));
+    // Who could not read it says why.
+    if (its[2] != all[2] && settings_.ok())
+      return wrong_argument(fmt::format("{} is {} here, but the table of rank {} differs from that of rank 0",
+                                        row_of(VariableId::table).name, table, rank));
   }
   if (const std::uint32_t most = *std::max_element(places.begin(), places.end()); most >= fabric_.num_ranks())
     return wrong_argument(fmt::format("{} is {}, which has {}; there is no rank {}", name, named_->variable,

@@ -28,6 +28,7 @@
 #include "on_fabric/call.hpp"
 #include "on_fabric/way.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "table/decision_table.hpp"
 
 namespace tutti::on_fabric {
 
@@ -52,6 +53,8 @@ struct NamedFabric {
   std::string variable;
   fabric::Fabric fabric;
 
+  // What follows simulate:.
+  [[nodiscard]] std::string_view words() const { return std::string_view(variable).substr(kFabricPeers.size()); }
   [[nodiscard]] static Result<std::shared_ptr<const NamedFabric>> load(std::string_view variable);
 };
 
@@ -124,7 +127,7 @@ class VirtualTime {
   VirtualTime(Communicator& communicator, Options options);
 
   [[nodiscard]] Status meet(const Variables& variables);
-  [[nodiscard]] Status compare(std::uint64_t digest);
+  [[nodiscard]] Status compare();
   [[nodiscard]] Result<Asked> asked_of(const Invocation& asked) const;
   [[nodiscard]] Status start(const Asked& asked, const Operation* operation);
   [[nodiscard]] Started* find(const Operation& operation);

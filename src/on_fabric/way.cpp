@@ -15,6 +15,7 @@
 #include "runtime/selection/portfolio.hpp"
 #include "runtime/selection/profile_file.hpp"
 #include "runtime/selection/selector.hpp"
+#include "runtime/selection/table_choice.hpp"
 
 namespace tutti::on_fabric {
 
@@ -40,6 +41,9 @@ struct WayChooser::Known {
 };
 
 namespace {
+
+constexpr std::string_view kRing = "ring";
+constexpr std::string_view kBothWays = "ring_bidir_ag";
 
 std::string forced_against(std::uint32_t num_ranks, std::string_view against) {
   if (num_ranks > kMostRanksOnHost)
@@ -87,6 +91,52 @@ Result<ChosenWay> named(std::string_view name, const Call& asked, const fabric::
   return way;
 }
 
+// Why the schedule cannot do the call; empty: it can.
+std::string objection_to(const ChosenWay& way, const Call& asked) {
+  if (way.needs_symmetric && !asked.symmetric) return "it needs both buffers in symmetric memory";
+  if (!(asked.in_place ? way.schedule.allows_in_place : way.schedule.allows_out_of_place))
+    return fmt::format("it is not for calls {} place", asked.in_place ? "in" : "out of");
+  return "";
+}
+
+// TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE decides between the two rings, as in the library.
+std::string_view ring_or(std::string_view name, const Call& asked, const std::optional<std::uint64_t>& both_ways) {
+  if (!both_ways || asked.collective != Collective::all_reduce || (name != kRing && name != kBothWays)) return name;
+  return asked.message_bytes <= *both_ways ? kBothWays : kRing;
+}
+
+// Of the nearest section, the first range from the call's size on whose way can do the call. Nothing: the rules decide.
+std::optional<ChosenWay> by_table(const DecisionTable& table, const Call& asked, const fabric::Fabric& fabric,
+                                  std::uint32_t num_ranks, const std::optional<std::uint64_t>& both_ways) {
+  const std::optional<TableAnswer> answer =
+      find_section(table, {.collective = asked.collective,
+                           .ranks = num_ranks,
+                           .memory = asked.symmetric ? TableMemory::symmetric : TableMemory::ordinary});
+  if (!answer) return std::nullopt;
+  std::string unfollowed;
+  for (const TableRange& range : answer->section->ranges) {
+    if (range.most_bytes < asked.message_bytes) continue;
+    if (range.way.algorithm.empty()) return std::nullopt;
+    const std::string_view name = ring_or(range.way.algorithm, asked, both_ways);
+    const std::string place = fmt::format("{}:{}", table.title(), range.line);
+    std::string why = answer->is_exact ? place : fmt::format("{}, tuned with {} ranks", place, answer->section->ranks);
+    const Result<NamedAlgorithm> found =
+        find_by_full_name(asked.collective, name, num_ranks, fabric.grid_of(num_ranks));
+    // Not for this number of ranks, as another's section may have it.
+    if (!found.ok()) continue;
+    ChosenWay way = way_of(*found->algorithm, found->request, asked, std::move(why));
+    if (const std::string against = objection_to(way, asked); !against.empty()) {
+      if (unfollowed.empty()) unfollowed = fmt::format("{} ({}) cannot be followed: {}", name, place, against);
+      continue;
+    }
+    way.is_of_table = true;
+    if (!unfollowed.empty()) way.why += fmt::format("; {}", unfollowed);
+    way.unfollowed = std::move(unfollowed);
+    return way;
+  }
+  return std::nullopt;
+}
+
 Result<ChosenWay> by_size(const Call& asked, const CallFacts& call, Selector& selector) {
   TUTTI_TRY_ASSIGN(const Choice choice, selector.choose(asked.collective, asked.message_bytes, call));
   ChosenWay way = way_of(*choice.way->algorithm, choice.way->request, asked, std::string(choice.why));
@@ -98,10 +148,10 @@ Result<ChosenWay> by_size(const Call& asked, const CallFacts& call, Selector& se
 
 }  // namespace
 
-Result<Settings> settings_on(const fabric::Fabric& fabric, const Variables& variables) {
+Result<Settings> settings_on(const fabric::Fabric& fabric, std::string_view words, const Variables& variables) {
   Settings settings = Settings::from(variables);
-  // A table of this machine says nothing of the fabric.
-  settings.table = {};
+  settings.table = choose_fabric_table(variables.text(VariableId::table), fingerprint_of(words, fabric));
+  if (!settings.table.unread.ok()) return settings.table.unread;
   if (same_name(variables.text(VariableId::profile), kAutomaticProfile)) {
     Result<MachineProfile> profile = find_shipped_profile(fabric.profile);
     if (!profile.ok()) return wrong_argument(fmt::format("fabric {}: {}", fabric.name, profile.status().message()));
@@ -117,6 +167,10 @@ std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric) {
   const Result<fabric::Request> request = fabric::parse_request(words);
   const bool is_generated = request.ok() && fabric::find_generator(request->kind) != nullptr;
   return digest(is_generated ? request->text : fabric::write_fabric(fabric));
+}
+
+std::string fingerprint_of(std::string_view words, const fabric::Fabric& fabric) {
+  return fmt::format("{:016x}", digest_of(words, fabric));
 }
 
 WayChooser::WayChooser() = default;
@@ -141,7 +195,13 @@ Result<ChosenWay> WayChooser::choose(const Call& asked, const fabric::Fabric& fa
   Result<ChosenWay> way = [&]() -> Result<ChosenWay> {
     if (!forced.file && !forced.name.empty())
       return named(forced.name, asked, fabric, num_ranks, call, known->portfolio);
-    if (!forced.file) return by_size(asked, call, known->selector);
+    if (!forced.file) {
+      if (settings.table.table != nullptr && known->both_ways != kAnySize)
+        if (std::optional<ChosenWay> found =
+                by_table(*settings.table.table, asked, fabric, num_ranks, known->both_ways))
+          return *std::move(found);
+      return by_size(asked, call, known->selector);
+    }
     if (!forced.file->unread.ok()) return forced.file->unread;
     if (std::string file = fmt::format("{} {}", name_of(asked.collective), forced.file->agreement());
         file != known->file) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which schedule a call on a simulated fabric runs: the one that Tutti's library would choose with the same settings.
-// But a forced algorithm runs there even if the library could not follow it on this host, and takes the fabric's grid
-// if none is named. A schedule from a file is proven first, and must fit the region that the settings give, as in the
-// library.
+// Which schedule a call on a simulated fabric runs: the one that is forced, else what a decision table of the fabric
+// says, else what Tutti's library would choose with the same settings. A forced algorithm runs there even if the
+// library could not follow it on this host. A name without a grid takes the fabric's. A schedule from a file is proven
+// first, and must fit the region that the settings give, as in the library.
 //
 // A chooser keeps what it has found for one number of ranks. One thread at a time.
 #pragma once
@@ -29,16 +29,20 @@ struct ChosenWay {
   bool by_name = false;  // others read in place what the algorithm would stage elsewhere
   std::string why;
   bool is_forced = false;
+  bool is_of_table = false;
   bool needs_symmetric = false;
   std::string unfollowed = {};  // which variable could not be followed, and why; empty: none
 };
 
-// What the variables mean there: with the fabric's machine profile, so that caches are the same wherever it is
-// simulated, and without this machine's table.
-[[nodiscard]] Result<Settings> settings_on(const fabric::Fabric& fabric, const Variables& variables);
-
 // Tells fabrics apart. A generator's words say all; of a file, the contents count, since they may change.
 [[nodiscard]] std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric);
+// The same as decision tables have it.
+[[nodiscard]] std::string fingerprint_of(std::string_view words, const fabric::Fabric& fabric);
+
+// What the variables mean on the fabric of these words: with its machine profile, so that caches are the same wherever
+// it is simulated, and with a table of its own, if TUTTI_TABLE names one, not this machine's.
+[[nodiscard]] Result<Settings> settings_on(const fabric::Fabric& fabric, std::string_view words,
+                                           const Variables& variables);
 
 class WayChooser {
  public:

@@ -23,6 +23,9 @@ inline constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
 inline constexpr std::string_view kOwnPeer = "tutti";
 // The peer of the harness that measures Tutti on devices. Its tables are Tutti's own, marked as for devices.
 inline constexpr std::string_view kDevicePeer = "tutti_device";
+// Peers that are simulated fabrics: simulate:torus_2d:8x8. In place of a machine's, their tables have the fabric's
+// fingerprint.
+inline constexpr std::string_view kFabricPeers = "simulate:";
 // A table that any machine obeys.
 inline constexpr std::string_view kAnyMachine = "any";
 
@@ -117,6 +120,7 @@ struct DecisionTable {
   [[nodiscard]] const std::string& title() const { return place.empty() ? name : place; }
   // As the harness calls whose times are meant: kDevicePeer of Tutti on devices.
   [[nodiscard]] std::string_view measured_peer() const { return on_devices ? kDevicePeer : std::string_view(peer); }
+  [[nodiscard]] bool is_of_fabric() const { return peer.starts_with(kFabricPeers); }
   void set_measured_peer(std::string_view measured) {
     on_devices = measured == kDevicePeer;
     peer = on_devices ? kOwnPeer : measured;

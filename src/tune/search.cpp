@@ -73,16 +73,27 @@ class Searcher {
     is_complete_ = false;
     return false;
   }
-  // The same for a race of so many ways, by what the nearest size took.
+  // Seconds that a race takes for each way, by what the nearest size took; 0: that is not known.
+  [[nodiscard]] double cost_of_way(std::uint64_t bytes) const {
+    const auto near = costs_.lower_bound(bytes);
+    if (near == costs_.end()) return 0;
+    return near->second * static_cast<double>(bytes) / static_cast<double>(near->first);
+  }
+  // The same for a race of so many ways.
   [[nodiscard]] bool has_time_for(std::uint64_t bytes, std::size_t ways, double until) {
     if (!has_time(until)) return false;
-    const auto near = costs_.lower_bound(bytes);
-    if (near == costs_.end()) return true;
-    const double expected =
-        near->second * static_cast<double>(ways) * static_cast<double>(bytes) / static_cast<double>(near->first);
+    const double expected = cost_of_way(bytes) * static_cast<double>(ways);
     if (track_.now() - begin_ + expected < until * options_.seconds) return true;
     is_complete_ = false;
     return false;
+  }
+  // Of the ways, the first ones, as many as race in so many seconds.
+  void shorten(std::vector<TableWay>& ways, std::uint64_t bytes, double seconds) {
+    const double cost = cost_of_way(bytes);
+    const double affordable = cost > 0 ? std::max(seconds, 0.0) / cost : std::numeric_limits<double>::infinity();
+    if (static_cast<double>(ways.size()) <= affordable) return;
+    is_complete_ = false;
+    ways.resize(static_cast<std::size_t>(affordable));
   }
 
   // A machine is quicker at one time than at another: so the times of a race count by how they stand to those of the
@@ -168,29 +179,41 @@ class Searcher {
     }
   }
 
-  // From the best algorithms uphill. Of several, since the best one may be in luck with the usual values.
+  // Of the best algorithms, the best way each.
+  [[nodiscard]] std::vector<TableWay> incumbents_of(const Cell& cell) const {
+    std::vector<TableWay> incumbents;
+    const std::vector<WayTime> best = ranking(cell);
+    for (const WayTime& each : best) {
+      if (incumbents.size() == kMostIncumbents || each.us > best.front().us * options_.keep) break;
+      const bool is_new = std::none_of(incumbents.begin(), incumbents.end(),
+                                       [&](const TableWay& other) { return other.algorithm == each.way.algorithm; });
+      if (is_new && !each.way.algorithm.empty()) incumbents.push_back(each.way);
+    }
+    return incumbents;
+  }
+
+  // From the best algorithms uphill. Of several, since the best one may be in luck with the usual values. What was best
+  // at the size before goes first: it may be far up already.
   void race_neighbours() {
     if (!candidates_.neighbours) return;
     std::vector<std::uint64_t> sizes;
     for (const auto& [bytes, cell] : cells_) sizes.push_back(bytes);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::uint64_t bytes = sizes[i];
+      const double end = track_.now() + share_of(sizes.size() - i, kNeighbours);
       std::vector<TableWay> seen;
-      for (int step = 0; step < kMostSteps; ++step) {
-        const std::vector<WayTime> best = ranking(cells_[bytes]);
+      for (int step = 0; step < kMostSteps && has_time(kNeighbours); ++step) {
         std::vector<TableWay> ways;
-        std::vector<TableWay> incumbents;
-        for (const WayTime& each : best) {
-          if (incumbents.size() == kMostIncumbents || each.us > best.front().us * options_.keep) break;
-          const bool is_new = std::none_of(incumbents.begin(), incumbents.end(), [&](const TableWay& other) {
-            return other.algorithm == each.way.algorithm;
-          });
-          if (is_new && !each.way.algorithm.empty()) incumbents.push_back(each.way);
-        }
+        const auto add_new = [&](const TableWay& way) {
+          if (!contains(seen, way) && cells_[bytes].find(way) == nullptr) add(ways, way);
+        };
+        if (i > 0 && step == 0)
+          for (const TableWay& way : incumbents_of(cells_[sizes[i - 1]])) add_new(way);
+        const std::vector<TableWay> incumbents = incumbents_of(cells_[bytes]);
         for (const TableWay& way : incumbents)
-          for (const TableWay& other : candidates_.neighbours(way, bytes))
-            if (!contains(seen, other) && cells_[bytes].find(other) == nullptr) add(ways, other);
-        if (ways.empty() || !has_time_for(bytes, ways.size(), kNeighbours)) break;
+          for (const TableWay& other : candidates_.neighbours(way, bytes)) add_new(other);
+        shorten(ways, bytes, end - track_.now());
+        if (ways.empty()) break;
         seen.insert(seen.end(), ways.begin(), ways.end());
         for (const TableWay& way : incumbents) climbed_.insert(way.algorithm);
         for (const TableWay& way : incumbents) add(ways, way);

@@ -14,6 +14,7 @@
 
 #include "../base/temporary_folder.hpp"
 #include "fabric/files/fabric_file.hpp"
+#include "on_fabric/way.hpp"
 
 namespace tutti::test {
 namespace {
@@ -295,6 +296,77 @@ TEST(VirtualTime, SymmetricMemoryIsSimulatedByName) {
   });
   EXPECT_GT(times[0], 0);
   EXPECT_LT(times[0], times[1]);
+}
+
+// A table of a fabric, of two ranges.
+std::string fabric_table(const std::string& fingerprint, const std::string& second = "recursive_doubling") {
+  return "version = 1\npeer = \"simulate:torus_2d:2x3\"\n[machine]\nfingerprint = \"" + fingerprint +
+         "\"\nis = \"a torus\"\n[[section]]\ncollective = \"all_reduce\"\nranks = 6\n[[section.range]]\n"
+         "most_bytes = \"4K\"\nalgorithm = \"bucket_2d\"\n[[section.range]]\nalgorithm = \"" +
+         second + "\"\n";
+}
+
+TEST(VirtualTime, ATableOfTheFabricIsObeyed) {
+  const TemporaryFolder folder;
+  // A grid that the table does not name is the fabric's.
+  const double small = simulated(kTorus, Collective::all_reduce, "bucket_2d", 1000, 0, true).time;
+  const double large = simulated(kTorus, Collective::all_reduce, "recursive_doubling", 50000, 0, true).time;
+  const auto times_with = [&](const std::string& path) {
+    std::array<double, 2> times{};
+    run_with(kRanks, {on(kTorus), "TUTTI_TABLE=" + path}, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+      ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
+      Ints data(50000, 1);
+      EXPECT_DONE(tuttiAllReduce(data.data(), data.data(), 1000, tuttiInt, tuttiSum, comm));
+      if (rank == 0) times[0] = last(comm);
+      EXPECT_DONE(tuttiAllReduce(data.data(), data.data(), data.size(), tuttiInt, tuttiSum, comm));
+      EXPECT_EQ(data.back(), kRanks);
+      if (rank == 0) times[1] = last(comm);
+    });
+    return times;
+  };
+  const std::array<double, 2> by_table = {small, large};
+  EXPECT_EQ(times_with(folder.write("any.toml", fabric_table("any"))), by_table);
+  EXPECT_NE(times_with("none"), by_table);
+  // That of another fabric is passed over.
+  EXPECT_EQ(times_with(folder.write("other.toml", fabric_table("0123456789abcdef"))), times_with("none"));
+  // Of a folder, the file with the fabric's fingerprint.
+  const Result<fabric::Fabric> torus = fabric::load_fabric(kTorus);
+  const std::string own = on_fabric::fingerprint_of(kTorus, *torus);
+  folder.write("tables/" + own + ".toml", fabric_table(own));
+  EXPECT_EQ(times_with(folder.file("tables")), by_table);
+}
+
+TEST(VirtualTime, WrongTablesOfAFabricAreErrors) {
+  const TemporaryFolder folder;
+  const auto refused = [](const std::vector<std::string>& variables) {
+    std::string words;
+    run_with(kRanks, variables, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+      EXPECT_NE(made, tuttiSuccess);
+      EXPECT_EQ(comm, nullptr);
+      if (rank == 0) words = tuttiGetLastError(nullptr);
+    });
+    return words;
+  };
+  const std::string unknown = folder.write("unknown.toml", fabric_table("any", "no_such"));
+  EXPECT_NE(refused({on(kTorus), "TUTTI_TABLE=" + unknown}).find("unknown.toml:13: 'no_such' is no algorithm"),
+            std::string::npos)
+      << refused({on(kTorus), "TUTTI_TABLE=" + unknown});
+  const std::string good = folder.write("good.toml", fabric_table("any"));
+  EXPECT_NE(refused({"TUTTI_TABLE=" + good}).find("as TUTTI_FABRIC=simulate:torus_2d:2x3 makes them"),
+            std::string::npos);
+  // Ranks that have read different tables.
+  const std::string other = folder.write("other.toml", fabric_table("any", "ring"));
+  run_each_with(
+      kRanks,
+      [&](int rank) {
+        return std::vector<std::string>{on(kTorus), "TUTTI_TABLE=" + (rank == 4 ? other : good)};
+      },
+      [](tuttiComm_t comm, int /*rank*/, tuttiResult_t made) {
+        EXPECT_NE(made, tuttiSuccess);
+        EXPECT_EQ(comm, nullptr);
+        EXPECT_NE(std::string(tuttiGetLastError(nullptr)).find("TUTTI_TABLE"), std::string::npos)
+            << tuttiGetLastError(nullptr);
+      });
 }
 
 TEST(VirtualTime, RealTimeHasNone) {

@@ -318,6 +318,44 @@ TEST(SimulatedPeer, TellsWhatItMakesOfItsVariables) {
   EXPECT_EQ(refused.note, "two_shot needs both buffers in symmetric memory, and BENCH_MEMORY says ordinary");
 }
 
+TEST(SimulatedPeer, ObeysATableOfItsFabric) {
+  using Obeyed = State::Obeyed;
+  const test::TemporaryFolder folder;
+  const std::string text =
+      "version = 1\npeer = \"simulate:switch:6\"\n[machine]\nfingerprint = \"any\"\n[[section]]\n"
+      "collective = \"all_reduce\"\nranks = 6\n[[section.range]]\nmost_bytes = \"4K\"\nalgorithm = "
+      "\"recursive_doubling\"\n"
+      "[[section.range]]\nmost_bytes = \"64K\"\nalgorithm = \"two_shot\"\n[[section.range]]\nalgorithm = \"ring\"\n";
+  const harness::Setting table = {"TUTTI_TABLE", folder.write("six.toml", text)};
+  const auto row = [&](std::int64_t bytes, std::vector<harness::Setting> settings, int num_ranks = 6) {
+    return reckoned("switch:6",
+                    {.num_ranks = num_ranks, .values = {{"bytes", Value(bytes)}}, .settings = std::move(settings)});
+  };
+  const Row small = row(4096, {table});
+  EXPECT_EQ(small.ran, fmt::format("all_reduce recursive_doubling ({}:10)", *table.value)) << small.note;
+  EXPECT_EQ(small.evidence.at("TUTTI_TABLE").obeyed, Obeyed::confirmed);
+  EXPECT_EQ(small.samples, row(4096, forced("recursive_doubling")).samples);
+  // What a range's way cannot do goes to the next one's.
+  EXPECT_EQ(row(6000, {table}).ran,
+            fmt::format("all_reduce ring ({0}:15; two_shot ({0}:13) cannot be followed: it needs both buffers in "
+                        "symmetric memory)",
+                        *table.value));
+  EXPECT_EQ(row(1 << 20, {table}, 4).ran, fmt::format("all_reduce ring ({}:15, tuned with 6 ranks)", *table.value));
+  // Before it go a forced algorithm, and what decides between the rings.
+  const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"};
+  EXPECT_EQ(row(1 << 20, {table, both_ways}).ran, fmt::format("all_reduce ring_bidir_ag ({}:15)", *table.value));
+  EXPECT_EQ(row(4096, {table, forced("ring").front()}).evidence.at("TUTTI_TABLE").obeyed, Obeyed::unverifiable);
+  // That of another fabric is passed over, and the row says so.
+  std::string others = text;
+  others.replace(others.find("any"), 3, "0123456789abcdef");
+  const Row other = row(4096, {{"TUTTI_TABLE", folder.write("other.toml", others)}});
+  EXPECT_EQ(other.ran, row(4096, {}).ran);
+  EXPECT_EQ(other.evidence.at("TUTTI_TABLE").obeyed, Obeyed::unverifiable);
+  EXPECT_NE(other.evidence.at("TUTTI_TABLE").how.find("is not obeyed"), std::string::npos);
+  EXPECT_NE(row(4096, {{"TUTTI_TABLE", folder.write("bad.toml", "version = 7")}}).note.find("version"),
+            std::string::npos);
+}
+
 // By the same peer in turn: what was found out for one case does not spoil another.
 TEST(SimulatedPeer, RemembersNothingThatWouldBeWrong) {
   const Environment environment;

@@ -2,6 +2,7 @@
 // The search, on made-up machines whose true times are known.
 #include "tune/search.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -40,7 +41,8 @@ class MadeUpTrack final : public Track {
                             double seconds) override {
     std::vector<WayTime> times;
     std::normal_distribution<double> noise(1, noise_);
-    now_ += std::min(seconds, 0.01 * static_cast<double>(ways.size()));
+    now_ += std::max(std::min(seconds, 0.01 * static_cast<double>(ways.size())),
+                     starting_seconds * static_cast<double>(ways.size()));
     raced += ways.size();
     for (const TableWay& way : ways) {
       const double us = true_time(way, bytes) * noise(random_);
@@ -54,6 +56,7 @@ class MadeUpTrack final : public Track {
 
   std::size_t raced = 0;
   std::size_t launches = 0;
+  double starting_seconds = 0;  // that each way of a race takes, whatever the race is given
   std::size_t interrupted_after = ~std::size_t{0};
 
  private:
@@ -129,6 +132,26 @@ TEST_P(SearchOfSeed, FindsWaysNearTheBestByFewRaces) {
   EXPECT_EQ(reference.cells.size(), powers_of_two().size());
   EXPECT_LT(static_cast<double>(track.raced), 0.5 * static_cast<double>(all.raced));
 }
+
+// Small sizes do not use up what large ones need.
+TEST_P(SearchOfSeed, InLittleTimeValuesAreTriedAtAllSizes) {
+  MadeUpTrack track(GetParam(), 0.01);
+  track.starting_seconds = 0.02;
+  const SearchResult result =
+      search({}, made_up_candidates(), {.sizes = powers_of_two(), .seconds = 5}, track, nullptr);
+  EXPECT_FALSE(result.is_complete);
+  // All ways have raced at these.
+  for (const std::uint64_t kibibytes : {32, 256, 2048, 16384}) {
+    const auto cell = std::find_if(result.cells.begin(), result.cells.end(),
+                                   [&](const Cell& each) { return each.bytes == kibibytes << 10; });
+    ASSERT_NE(cell, result.cells.end()) << kibibytes;
+    EXPECT_GE(std::count_if(cell->times.begin(), cell->times.end(),
+                            [](const WayTime& time) { return time.way.tuning.round.has_value(); }),
+              3)
+        << kibibytes;
+  }
+}
+
 // Without noise, what is spared is known to lose.
 TEST_P(SearchOfSeed, ExactTimesLoseNothingByWhatTheySpare) {
   MadeUpTrack spared(GetParam(), 0);

@@ -25,7 +25,7 @@ constexpr std::uint64_t kLeastUnchecked = 4 << 20;
 constexpr std::size_t kWarmingRounds = 8;
 constexpr double kWarmingSeconds = 0.03;  // for each group
 
-bool is_simulated(std::string_view peer) { return peer.starts_with("simulate:"); }
+bool is_simulated(std::string_view peer) { return peer.starts_with(kFabricPeers); }
 bool is_on_devices(std::string_view peer) { return peer == kDevicePeer; }
 
 bool has_times(const harness::Row& row) { return row.outcome == harness::Outcome::ok && !row.samples.empty(); }

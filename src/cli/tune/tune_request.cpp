@@ -18,6 +18,8 @@
 #include "cli/bench/sweep/peer_options.hpp"
 #include "cli/number.hpp"
 #include "cli/tune/tune_workload.hpp"
+#include "fabric/files/load.hpp"
+#include "on_fabric/way.hpp"
 #include "runtime/selection/table_choice.hpp"
 
 namespace tutti::cli {
@@ -116,6 +118,12 @@ Result<harness::PeerProgram> read_peer(const std::string& text, const BenchWorld
   if (program.reckoner == nullptr && program.program.empty())
     return wrong_argument(fmt::format("peer {} cannot be tuned", names.front()));
   return program;
+}
+
+Result<std::string> fingerprint_of_fabric(std::string_view peer) {
+  const std::string_view words = peer.substr(kFabricPeers.size());
+  TUTTI_TRY_ASSIGN(const fabric::Fabric fabric, fabric::load_fabric(words));
+  return on_fabric::fingerprint_of(words, fabric);
 }
 
 // Of a workload's table: beside it. Of the peer's table: what a folder of tables has for the runtime, or a file here.
@@ -265,7 +273,10 @@ Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& w
   request.machine = identity_of_machine();
   request.cores = static_cast<std::uint32_t>(harness::allowed_whole_cores().size());
   const bool is_reckoned = request.peer.reckoner != nullptr;
-  request.fingerprint = is_reckoned ? std::string(kAnyMachine) : fingerprint_of(request.machine);
+  request.fingerprint = fingerprint_of(request.machine);
+  if (is_reckoned) {
+    TUTTI_TRY_ASSIGN(request.fingerprint, fingerprint_of_fabric(request.peer.name));
+  }
   const std::uint32_t most = is_reckoned ? static_cast<std::uint32_t>(request.peer.reckoner->num_ranks()) : kMostRanks;
   if (options.workload.empty()) {
     TUTTI_TRY(add_cases(request, options, world, most));

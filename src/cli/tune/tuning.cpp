@@ -443,6 +443,8 @@ class Tuning {
   [[nodiscard]] std::string how_to_use() const {
     if (request_.is_on_devices)
       return fmt::format("; TUTTI_DEVICE_TABLE={} makes device communicators obey it", request_.path);
+    if (request_.peer.reckoner != nullptr)
+      return fmt::format("; TUTTI_FABRIC={} TUTTI_TABLE={} makes programs obey it", request_.peer.name, request_.path);
     if (!request_.is_own) return "";
     return request_.is_found ? "; all your programs that use Tutti on this machine obey it"
                              : fmt::format("; TUTTI_TABLE={} makes programs obey it", request_.path);

@@ -18,6 +18,7 @@
 #include "on_fabric/way.hpp"
 #include "peers/simulated/simulated_case.hpp"
 #include "runtime/communicator/settings.hpp"
+#include "runtime/selection/table_choice.hpp"
 #include "simulate/references/correction.hpp"
 #include "simulate/simulate.hpp"
 
@@ -44,8 +45,12 @@ std::optional<Collective> forced_by(std::string_view variable) {
 }
 
 harness::Evidence evidence_of(const harness::Setting& setting, const on_fabric::Call& asked,
-                              const on_fabric::ChosenWay& way) {
+                              const on_fabric::ChosenWay& way, const TableChoice& table) {
   using Obeyed = State::Obeyed;
+  if (is_any_of(find_variable(setting.name), {VariableId::table}))
+    return {way.is_of_table ? Obeyed::confirmed : Obeyed::unverifiable,
+            fmt::format("{} was simulated: {}", way.schedule.name,
+                        table.table == nullptr && !table.warnings.empty() ? table.warnings.front() : way.why)};
   const bool is_ring = is_any_of(find_variable(setting.name), {VariableId::ring_bidir_ag_max_size});
   const std::optional<Collective> of = is_ring ? Collective::all_reduce : forced_by(setting.name);
   if (of && *of != asked.collective)
@@ -84,8 +89,8 @@ class SimulatedPeer final : public harness::Reckoner {
   [[nodiscard]] int num_ranks() const override { return static_cast<int>(fabric_.num_ranks()); }
   [[nodiscard]] bool obeys(std::string_view variable) const override {
     return variable == kMemory || variable == kCorrection || forced_by(variable) ||
-           is_any_of(find_variable(variable),
-                     {VariableId::ring_bidir_ag_max_size, VariableId::staging_slot, VariableId::staging_depth});
+           is_any_of(find_variable(variable), {VariableId::ring_bidir_ag_max_size, VariableId::staging_slot,
+                                               VariableId::staging_depth, VariableId::table});
   }
 
   [[nodiscard]] std::uint64_t settings_digest(const harness::Group& group) const override {
@@ -118,7 +123,7 @@ class SimulatedPeer final : public harness::Reckoner {
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     Told told{.memory = environment.lookup(kMemory),
               .correction = environment.lookup(kCorrection),
-              .settings = variables.ok() ? on_fabric::settings_on(fabric_, *variables) : variables.status(),
+              .settings = variables.ok() ? on_fabric::settings_on(fabric_, words_, *variables) : variables.status(),
               .words = ""};
     told.words = told.settings.ok() ? told.settings->agreement(*variables) : told.settings.status().to_string();
     return told_.emplace_back(changes, std::move(told)).second;
@@ -175,7 +180,7 @@ class SimulatedPeer final : public harness::Reckoner {
           setting.name == kCorrection
               ? harness::Evidence{State::Obeyed::confirmed,
                                   is_corrected ? "corrected by published times" : "the time of the bare model"}
-              : evidence_of(setting, asked, way);
+              : evidence_of(setting, asked, way, told.settings->table);
     return {};
   }
 

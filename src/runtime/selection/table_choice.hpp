@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which decision table a communicator obeys: the one that TUTTI_TABLE names, else the user's for this machine, else the
-// system's. Thread-safe.
+// system's. And which one calls on a simulated fabric obey. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -39,10 +39,16 @@ struct TableFolders {
 
 // What TUTTI_TABLE says: auto, none, a file (a text with a slash in it, or one that ends in .toml), or a folder of
 // tables. A named one that cannot be read or is for another peer is `unread`; others are passed over with a warning, as
-// is any table of another machine.
-[[nodiscard]] TableChoice choose_table(std::string_view wanted, const TableFolders& folders);
+// is any table of another machine. In virtual time a named one may be for the fabric, and says nothing of this machine.
+[[nodiscard]] TableChoice choose_table(std::string_view wanted, const TableFolders& folders,
+                                       bool in_virtual_time = false);
 // What these variables say.
 [[nodiscard]] TableChoice choose_table(const Variables& variables);
+
+// The table of calls on the simulated fabric with that fingerprint: what TUTTI_TABLE names, if it is of such a fabric.
+// One that cannot be read, or names an algorithm that there is not, is `unread`; one of another fabric is passed over
+// with a warning. Nothing is looked for elsewhere, so that a simulation says the same on every machine.
+[[nodiscard]] TableChoice choose_fabric_table(std::string_view wanted, std::string_view fingerprint);
 
 // The profile that the table was tuned with, and its numbers over that; where TUTTI_PROFILE names another, that alone.
 [[nodiscard]] Result<ProfileChoice> profile_under(const DecisionTable& table, const ProfileChoice& profile,
