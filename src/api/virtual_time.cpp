@@ -12,7 +12,6 @@ tuttiResult_t carry_out(tuttiComm_t comm, const Invocation& asked) {
   const bool is_grouped = thread_work.open_groups > 0;
   if (time == nullptr)
     return is_grouped ? begin_in_group(comm, communicator.prepare(asked, false)) : report(communicator.run(asked));
-  if (const Status status = on_fabric::VirtualTime::check(asked); !status.ok()) return report(status);
   if (!is_grouped) {
     const Status status = communicator.run(asked);
     return report(status.ok() ? time->run(asked) : status);
@@ -23,7 +22,6 @@ tuttiResult_t carry_out(tuttiComm_t comm, const Invocation& asked) {
 
 Result<Operation*> prepare(tuttiComm_t comm, const Invocation& asked, bool is_persistent) {
   on_fabric::VirtualTime* const time = virtual_time_of(comm);
-  if (time != nullptr) TUTTI_TRY(on_fabric::VirtualTime::check(asked));
   TUTTI_TRY_ASSIGN(Operation* const operation, comm->communicator->prepare(asked, is_persistent));
   if (time == nullptr) return operation;
   operation->timed = time;

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/status.hpp"
 #include "schedule/collective.hpp"
@@ -15,14 +16,16 @@ namespace tutti::on_fabric {
 struct Call {
   Collective collective = Collective::all_reduce;
   std::uint64_t element_size = 1;
-  std::uint64_t count = 0;          // elements of a block
+  std::uint64_t count = 0;  // elements of a block
+  // Where blocks differ in size, instead: of each size class (schedule/prove/definition.hpp).
+  std::vector<std::uint64_t> counts = {};
   std::uint64_t message_bytes = 0;  // of all blocks, as nccl-tests counts
   std::uint32_t root = 0;
   bool in_place = false;
   bool symmetric = false;  // the buffers are in symmetric memory
 
   [[nodiscard]] auto key() const {
-    return std::tuple(collective, element_size, count, message_bytes, root, in_place, symmetric);
+    return std::tie(collective, element_size, count, counts, message_bytes, root, in_place, symmetric);
   }
   friend bool operator<(const Call& left, const Call& right) { return left.key() < right.key(); }
 };

@@ -17,6 +17,8 @@
 #include "data/type.hpp"
 #include "fabric/files/load.hpp"
 #include "runtime/bootstrap/split.hpp"
+#include "runtime/plan/block_table.hpp"
+#include "schedule/prove/definition.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::on_fabric {
@@ -37,6 +39,32 @@ Result<Variables> plain(const Variables& variables) {
   for (const VariableId id : {VariableId::timeout, VariableId::late_warning})
     environment.set(std::string(row_of(id).name), variables.text(id));
   return Variables::load(environment, ConfPaths());
+}
+
+Schedule header_of(Collective collective, std::uint32_t num_ranks, std::uint32_t root) {
+  Schedule header;
+  header.collective = collective;
+  header.num_ranks = num_ranks;
+  header.root = root;
+  header.spaces = spaces_of(collective, num_ranks);
+  return header;
+}
+
+// From what each rank has said in so many words, of which its blocks are those from the one on: the size of each class.
+void take_blocks(std::uint32_t num_ranks, std::span<const std::uint64_t> all, std::size_t words, std::size_t from,
+                 Call& call) {
+  const Schedule header = header_of(call.collective, num_ranks, call.root);
+  call.counts.assign(num_size_classes(header), 0);
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
+    for (const Space space : {Space::input, Space::output}) {
+      if (!has_block(header, rank, space, 0)) continue;
+      const std::span<const std::uint64_t> its =
+          all.subspan(rank * words + from).subspan(space == Space::input ? 0 : num_ranks);
+      for (std::uint32_t block = 0; block < header.division(space).blocks; ++block)
+        call.counts[size_class(header, rank, space, block)] = its[block];
+    }
+  const std::uint64_t sum = std::accumulate(call.counts.begin(), call.counts.end(), std::uint64_t{0});
+  call.message_bytes = sum * num_ranks / call.counts.size() * call.element_size;
 }
 
 // Of ranks that are not the first ones of the fabric. Where all sit may then be no grid.
@@ -145,15 +173,27 @@ Status VirtualTime::compare() {
   return {};
 }
 
-Status VirtualTime::check(const Invocation& asked) {
-  if (asked.varying == nullptr) return {};
-  return not_here(fmt::format("{} has no virtual time: blocks of different sizes are not simulated there",
-                              name_of(asked.collective)));
-}
-
 Status VirtualTime::no_transfers() { return not_here("sends and receives have no virtual time"); }
 
+// If the arguments are wrong, the call itself fails, and how long it takes does not matter.
+VirtualTime::Asked VirtualTime::asked_of_varying(const Invocation& asked) const {
+  const std::uint32_t num_ranks = communicator_.num_ranks();
+  Asked found{.call = {.collective = asked.collective, .element_size = size_of(asked.type), .root = asked.root},
+              .blocks = std::vector<std::uint64_t>(2 * std::size_t{num_ranks}, 0)};
+  const Schedule header = header_of(asked.collective, num_ranks, asked.root);
+  BlockTable table;
+  if (!table.place(header, communicator_.rank(), asked).ok()) return found;
+  for (const Space space : {Space::input, Space::output})
+    if (has_block(header, communicator_.rank(), space, 0))
+      for (std::uint32_t block = 0; block < header.division(space).blocks; ++block)
+        found.blocks[(space == Space::input ? 0 : num_ranks) + block] = table.at(space, block).count;
+  // A rank without elements is in place nowhere.
+  if (table.find_buffers(header, communicator_.rank(), asked).ok() && table.buffers().in_place) found.how |= kInPlace;
+  return found;
+}
+
 Result<VirtualTime::Asked> VirtualTime::asked_of(const Invocation& asked) const {
+  if (asked.varying != nullptr) return asked_of_varying(asked);
   TUTTI_TRY_ASSIGN(const Buffers buffers, find_buffers(asked, communicator_.rank(), communicator_.num_ranks()));
   Asked found{.call = {.collective = asked.collective,
                        .element_size = size_of(asked.type),
@@ -174,11 +214,12 @@ Status VirtualTime::start(const Asked& asked, const Operation* operation) {
   added->operation = operation;
   added->call = asked.call;
   added->mine = {std::bit_cast<std::uint64_t>(clock_->now()), asked.how};
-  added->all.resize(kWords * clocks_->num_ranks());
+  added->mine.insert(added->mine.end(), asked.blocks.begin(), asked.blocks.end());
+  added->all.resize(added->mine.size() * clocks_->num_ranks());
   const Result<Operation*> telling = clocks_->prepare({.collective = Collective::all_gather,
                                                        .input = added->mine.data(),
                                                        .output = added->all.data(),
-                                                       .count = kWords,
+                                                       .count = added->mine.size(),
                                                        .type = Type::u64},
                                                       false);
   if (!telling.ok()) return break_both(telling.status());
@@ -227,9 +268,10 @@ Status VirtualTime::begin(const Operation& operation) {
 }
 
 VirtualTime::Started* VirtualTime::find(const Operation& operation) {
+  // The last: where one failed before, nobody has asked for its end.
   const auto found =
-      std::find_if(started_.begin(), started_.end(), [&](const auto& each) { return each->operation == &operation; });
-  return found == started_.end() ? nullptr : found->get();
+      std::find_if(started_.rbegin(), started_.rend(), [&](const auto& each) { return each->operation == &operation; });
+  return found == started_.rend() ? nullptr : found->get();
 }
 
 bool VirtualTime::is_ready(const Operation& operation) {
@@ -318,11 +360,13 @@ void VirtualTime::keep(const Started& of, Status status) {
 Status VirtualTime::take_time_of(const Started& first) {
   std::uint64_t how = 0;
   double begin = ended_;
-  for (std::size_t word = 0; word < first.all.size(); word += kWords) {
+  const std::size_t words = first.mine.size();
+  for (std::size_t word = 0; word < first.all.size(); word += words) {
     begin = std::max(begin, std::bit_cast<double>(first.all[word]));
     how |= first.all[word + 1];
   }
   Call call = first.call;
+  if (words > kWords) take_blocks(communicator_.num_ranks(), first.all, words, kWords, call);
   call.in_place = (how & kInPlace) != 0 && (how & kApart) == 0;
   call.symmetric = (how & kSymmetric) != 0;
   const Timed& taken = timed(call);
@@ -367,9 +411,12 @@ VirtualTime::Timed VirtualTime::simulated(const Call& call) {
     return wrong(not_here(fmt::format("{} needs both buffers in symmetric memory", schedule.name)));
   if (!(call.in_place ? schedule.allows_in_place : schedule.allows_out_of_place))
     return wrong(not_here(fmt::format("{} is not for calls {} place", schedule.name, call.in_place ? "in" : "out of")));
-  Result<simulate::Answer> answer = simulate::simulate(
-      schedule, fabric_,
-      {.count = call.count, .element_size = call.element_size, .staged = way->staged, .in_place = call.in_place});
+  Result<simulate::Answer> answer = simulate::simulate(schedule, fabric_,
+                                                       {.count = call.count,
+                                                        .counts = call.counts,
+                                                        .element_size = call.element_size,
+                                                        .staged = way->staged,
+                                                        .in_place = call.in_place});
   if (!answer.ok()) return wrong(answer.status());
   if (communicator_.rank() == 0)
     log_.info(LogSubsystem::coll, "{} of {} takes {:.3f} us on {}, by {} ({})", name_of(call.collective),

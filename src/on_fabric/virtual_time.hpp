@@ -80,8 +80,7 @@ class VirtualTime {
   // The program computes for so many nanoseconds, at least 0.
   void advance(double nanoseconds) { clock_->advance(nanoseconds); }
 
-  // An error for calls without virtual time: asked before the call is carried out.
-  [[nodiscard]] static Status check(const Invocation& asked);
+  // The error of calls without virtual time.
   [[nodiscard]] static Status no_transfers();
 
   // A collective has been carried out to its end.
@@ -103,18 +102,19 @@ class VirtualTime {
   void abort(std::string_view reason) { clocks_->abort(reason); }
 
  private:
-  // What a rank tells the others: its clock, and how it calls.
-  static constexpr std::uint64_t kWords = 2;
+  // What a rank tells the others: its clock, and how it calls; then the elements of its blocks, where they may differ.
+  static constexpr std::size_t kWords = 2;
 
   struct Asked {
     Call call;
     std::uint64_t how = 0;
+    std::vector<std::uint64_t> blocks = {};  // of the input, then of the output; none: all are alike
   };
   struct Started {
     std::uint64_t number = 0;  // from 1, in order
     const Operation* operation = nullptr;
     Call call;
-    std::array<std::uint64_t, kWords> mine{};
+    std::vector<std::uint64_t> mine;
     std::vector<std::uint64_t> all;  // of each rank
     Operation* telling = nullptr;
   };
@@ -129,6 +129,7 @@ class VirtualTime {
   [[nodiscard]] Status meet(const Variables& variables);
   [[nodiscard]] Status compare();
   [[nodiscard]] Result<Asked> asked_of(const Invocation& asked) const;
+  [[nodiscard]] Asked asked_of_varying(const Invocation& asked) const;
   [[nodiscard]] Status start(const Asked& asked, const Operation* operation);
   [[nodiscard]] Started* find(const Operation& operation);
   // Everything up to that one, in order; says how that one ended.

@@ -94,12 +94,16 @@ std::vector<TableWay> own_neighbours(Collective collective, std::uint32_t ranks,
     change(tuning);
     add(tuning);
   };
+  // Both at once: what is staged may be fast only through the caches, where one of the two alone gains nothing.
+  const std::vector<Stores> all_stores =
+      bytes >= kLeastForStores ? std::vector{Stores::cached, Stores::streamed} : std::vector{Stores::by_profile};
   if (bytes >= kLeastForCopies)
     for (const Copies copies : {Copies::staged, Copies::attached})
-      changed([&](CallTuning& tuning) { tuning.copies = copies; });
-  if (bytes >= kLeastForStores)
-    for (const Stores stores : {Stores::cached, Stores::streamed})
-      changed([&](CallTuning& tuning) { tuning.stores = stores; });
+      for (const Stores stores : all_stores)
+        changed([&](CallTuning& tuning) {
+          tuning.copies = copies;
+          tuning.stores = stores;
+        });
   // A round longer than the message is no other than one as long.
   if (bytes >= kLeastForRounds && way.tuning.copies != Copies::attached)
     for (std::uint64_t round = kLeastRound; round <= std::min(bytes, kMostRound); round *= 2)

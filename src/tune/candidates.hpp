@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to try: ways of a collective, and the neighbours of a way, which differ in one thing. Pure;
+// What there is to try: ways of a collective, and the neighbours of a way, which differ in little. Pure;
 // thread-safe.
 #pragma once
 
@@ -19,7 +19,8 @@ namespace tutti::tune {
 struct Candidates {
   // Ways to begin with; the first is what happens if nothing is tuned.
   std::vector<TableWay> first;
-  // Ways that differ from one in one value, and may matter at the size. Null: there are none.
+  // Ways that differ from one in a value, or in two that belong together, and may matter at the size. Null: there are
+  // none.
   std::function<std::vector<TableWay>(const TableWay& way, std::uint64_t bytes)> neighbours;
 };
 

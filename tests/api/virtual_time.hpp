@@ -63,7 +63,8 @@ inline double last(tuttiComm_t comm) {
 
 // The schedule by itself, on the fabric.
 inline simulate::Answer simulated(const std::string& fabric, Collective collective, const std::string& algorithm,
-                                  std::uint64_t count, std::uint32_t root = 0, bool in_place = false) {
+                                  std::uint64_t count, std::uint32_t root = 0, bool in_place = false,
+                                  const std::vector<std::uint64_t>& counts = {}) {
   const Result<fabric::Fabric> machine = fabric::load_fabric(fabric);
   EXPECT_TRUE(machine.ok()) << machine.status().to_string();
   Result<NamedAlgorithm> named =
@@ -72,6 +73,7 @@ inline simulate::Answer simulated(const std::string& fabric, Collective collecti
   named->request.root = root;
   const Result<simulate::Answer> answer = simulate::simulate(named->algorithm->make(named->request), *machine,
                                                              {.count = count,
+                                                              .counts = counts,
                                                               .element_size = 4,
                                                               .staged = named->algorithm->channel == Channel::staged,
                                                               .in_place = in_place});

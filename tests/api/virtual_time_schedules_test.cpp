@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Twelve mixed collectives in virtual time: data as real as ever, times of their schedules to the last bit.
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -133,6 +134,126 @@ TEST(VirtualTime, TwelveMixedCollectivesTakeWhatTheirSchedulesTake) {
           << name_of(calls[each].collective);
       begin += expected[each].time;
     }
+  });
+}
+
+// Blocks of different sizes, one of them empty: rank r has kSizes[r] elements, or gives them to all.
+constexpr std::array<std::size_t, kRanks> kSizes = {100, 0, 7, 4096, 33, 20000};
+constexpr std::size_t kSizesTogether = 100 + 7 + 4096 + 33 + 20000;
+
+struct Varying {
+  Collective collective;
+  std::string variable;
+  std::string algorithm;
+  std::vector<std::uint64_t> counts;  // of the size classes
+  std::uint32_t root = 0;
+  std::function<tuttiResult_t(tuttiComm_t, int)> call;
+};
+
+std::vector<std::uint64_t> sizes_of_pairs() {
+  std::vector<std::uint64_t> counts;
+  for (std::size_t from = 0; from < kRanks; ++from)
+    for (std::size_t to = 0; to < kRanks; ++to) counts.push_back(kSizes[(from + 2 * to) % kRanks]);
+  return counts;
+}
+
+tuttiResult_t all_to_all_v(tuttiComm_t comm, int rank) {
+  const std::vector<std::uint64_t> pairs = sizes_of_pairs();
+  std::array<std::size_t, kRanks> given{};
+  std::array<std::size_t, kRanks> expected{};
+  for (std::size_t peer = 0; peer < kRanks; ++peer) {
+    given[peer] = pairs[static_cast<std::size_t>(rank) * kRanks + peer];
+    expected[peer] = pairs[peer * kRanks + static_cast<std::size_t>(rank)];
+  }
+  const Ints mine(kRanks * kSizesTogether, rank);
+  Ints got(kRanks * kSizesTogether, -1);
+  const tuttiResult_t result =
+      tuttiAlltoAllV(mine.data(), given.data(), nullptr, got.data(), expected.data(), nullptr, tuttiInt, comm);
+  std::size_t at = 0;
+  for (std::size_t peer = 0; peer < kRanks; ++peer)
+    for (std::size_t each = 0; each < expected[peer]; ++each) EXPECT_EQ(got[at++], static_cast<int>(peer));
+  return result;
+}
+
+std::vector<Varying> varying() {
+  const std::vector<std::uint64_t> counts(kSizes.begin(), kSizes.end());
+  const auto own = [](int rank) { return kSizes[static_cast<std::size_t>(rank)]; };
+  return {{Collective::all_gather_v, "TUTTI_ALLGATHERV_ALGORITHM", "ring", counts, 0,
+           [own](tuttiComm_t comm, int rank) {
+             const Ints mine(own(rank), rank);
+             Ints all(kSizesTogether);
+             const tuttiResult_t result =
+                 tuttiAllGatherV(mine.data(), own(rank), all.data(), kSizes.data(), nullptr, tuttiInt, comm);
+             EXPECT_EQ(all.front(), 0);
+             EXPECT_EQ(all.back(), 5);
+             return result;
+           }},
+          {Collective::reduce_scatter_v, "TUTTI_REDUCESCATTERV_ALGORITHM", "ring", counts, 0,
+           [own](tuttiComm_t comm, int rank) {
+             const Ints mine(kSizesTogether, rank);
+             Ints part(own(rank));
+             const tuttiResult_t result =
+                 tuttiReduceScatterV(mine.data(), part.data(), kSizes.data(), tuttiInt, tuttiSum, comm);
+             EXPECT_EQ(part, Ints(own(rank), kSumOfRanks));
+             return result;
+           }},
+          {Collective::all_to_all_v, "TUTTI_ALLTOALLV_ALGORITHM", "pairwise", sizes_of_pairs(), 0, all_to_all_v},
+          {Collective::gather_v, "TUTTI_GATHERV_ALGORITHM", "linear", counts, 3,
+           [own](tuttiComm_t comm, int rank) {
+             const Ints mine(own(rank), rank);
+             Ints all(kSizesTogether);
+             return tuttiGatherV(mine.data(), own(rank), all.data(), rank == 3 ? kSizes.data() : nullptr, nullptr,
+                                 tuttiInt, 3, comm);
+           }},
+          {Collective::scatter_v, "TUTTI_SCATTERV_ALGORITHM", "linear", counts, 5, [own](tuttiComm_t comm, int rank) {
+             const Ints all(kSizesTogether, 8);
+             Ints part(own(rank));
+             const tuttiResult_t result = tuttiScatterV(all.data(), rank == 5 ? kSizes.data() : nullptr, nullptr,
+                                                        part.data(), own(rank), tuttiInt, 5, comm);
+             EXPECT_EQ(part, Ints(own(rank), 8));
+             return result;
+           }}};
+}
+
+TEST(VirtualTime, BlocksOfDifferentSizesTakeWhatTheirSchedulesTake) {
+  const std::vector<Varying> calls = varying();
+  std::vector<std::string> variables = {on(kTorus)};
+  std::vector<simulate::Answer> expected;
+  for (const Varying& each : calls) {
+    variables.push_back(each.variable + "=" + each.algorithm);
+    expected.push_back(simulated(kTorus, each.collective, each.algorithm, 0, each.root, false, each.counts));
+  }
+  run_with(kRanks, variables, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+    ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
+    double begin = 0;
+    for (std::size_t each = 0; each < calls.size(); ++each) {
+      EXPECT_DONE(calls[each].call(comm, rank));
+      EXPECT_EQ(last(comm), expected[each].time) << name_of(calls[each].collective);
+      EXPECT_EQ(now(comm), begin + expected[each].rank_times[static_cast<std::size_t>(rank)])
+          << name_of(calls[each].collective);
+      begin += expected[each].time;
+    }
+  });
+}
+
+// Wrong counts are an error of the call, and what follows takes its time.
+TEST(VirtualTime, CountsThatDifferMoveNoClock) {
+  run_with(kRanks, {on(kTorus)}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+    std::array<std::size_t, kRanks> counts = kSizes;
+    if (rank == 2) counts[4] += 1;
+    const Ints mine(kSizesTogether + 1, 1);
+    Ints part(kSizesTogether);
+    EXPECT_EQ(tuttiReduceScatterV(mine.data(), part.data(), counts.data(), tuttiInt, tuttiSum, comm),
+              tuttiInvalidUsage);
+    EXPECT_EQ(now(comm), 0);
+    tuttiRequest_t request = nullptr;
+    for (const bool is_wrong : {true, false}) {
+      counts[4] = kSizes[4] + (is_wrong && rank == 2 ? 1 : 0);
+      EXPECT_DONE(tuttiIReduceScatterV(mine.data(), part.data(), counts.data(), tuttiInt, tuttiSum, comm, &request));
+      EXPECT_EQ(tuttiWait(&request), is_wrong ? tuttiInvalidUsage : tuttiSuccess);
+    }
+    EXPECT_GT(now(comm), 0);
+    EXPECT_DONE(tuttiBarrier(comm));
   });
 }
 

@@ -140,14 +140,11 @@ TEST(VirtualTime, WhatAFabricCannotDoIsAnErrorThatSaysSo) {
   run_with(2, {on(kTorus)}, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
     ASSERT_EQ(made, tuttiSuccess);
     int mine = rank;
-    const std::size_t one = 1;
     EXPECT_EQ(words_of(tuttiSend(&mine, 1, tuttiInt, 1 - rank, comm), tuttiUnsupported),
               "sends and receives have no virtual time");
     tuttiRequest_t request = nullptr;
     EXPECT_EQ(words_of(tuttiIRecv(&mine, 1, tuttiInt, 1 - rank, comm, &request), tuttiUnsupported),
               "sends and receives have no virtual time");
-    EXPECT_EQ(words_of(tuttiScatterV(&mine, &one, nullptr, &mine, 1, tuttiInt, 0, comm), tuttiUnsupported),
-              "scatter_v has no virtual time: blocks of different sizes are not simulated there");
     EXPECT_EQ(now(comm), 0);
     EXPECT_DONE(tuttiBarrier(comm));  // it goes on
     EXPECT_EQ(tuttiAdvanceVirtualTime(comm, -1), tuttiInvalidArgument);

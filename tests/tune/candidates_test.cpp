@@ -59,14 +59,17 @@ TEST(Candidates, KeepTheOrderClass) {
   EXPECT_FALSE(has(names, "ring"));
 }
 
-TEST(Candidates, NeighboursDifferInOneValue) {
+TEST(Candidates, NeighboursDifferInRoundOrInCopiesAndStores) {
   const Candidates candidates = own_candidates(Collective::all_reduce, {.ranks = 2});
   const TableWay one_shot{.algorithm = "one_shot", .tuning = {}, .settings = {}};
   EXPECT_TRUE(candidates.neighbours(one_shot, 8).empty());
   const std::vector<std::string> names = names_of(candidates.neighbours(one_shot, 1 << 20));
-  EXPECT_TRUE(has(names, "one_shot [copies=attached]"));
-  EXPECT_TRUE(has(names, "one_shot [stores=streamed]"));
+  EXPECT_TRUE(has(names, "one_shot [copies=attached, stores=cached]"));
+  EXPECT_TRUE(has(names, "one_shot [copies=staged, stores=streamed]"));
   EXPECT_TRUE(has(names, "one_shot [round=128K]"));
+  // Stores make a difference only where outputs are larger than what caches are for.
+  EXPECT_EQ(names_of(candidates.neighbours(one_shot, 8192)),
+            (std::vector<std::string>{"one_shot [copies=staged]", "one_shot [copies=attached]"}));
   // Messages have no staging slots.
   EXPECT_TRUE(candidates.neighbours({.algorithm = "ring", .tuning = {}, .settings = {}}, 1 << 20).empty());
   EXPECT_TRUE(candidates.neighbours(TableWay(), 1 << 20).empty());
