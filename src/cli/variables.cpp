@@ -15,6 +15,7 @@
 #include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "on_fabric/way.hpp"
 #include "runtime/selection/profile_choice.hpp"
 #include "runtime/selection/table_choice.hpp"
 
@@ -54,8 +55,10 @@ std::string origin_of(const VariableRow& row, const VariablesReading& reading) {
   std::string from = reading.variables.origin(row.id).to_string();
   if (row.id == VariableId::table) {
     const TableChoice choice = choose_table(reading.variables);
-    if (!choice.unread.ok()) return fmt::format("{} (wrong)", from);
-    return fmt::format("{}: {}, {}", from, choice.table == nullptr ? "none" : choice.table->title(), choice.why);
+    const Result<TableChoice> of_fabric = on_fabric::table_of_named_fabric(reading.variables);
+    if (!choice.unread.ok() || !of_fabric.ok() || !of_fabric->unread.ok()) return fmt::format("{} (wrong)", from);
+    return of_fabric->table == nullptr ? fmt::format("{}: {}", from, choice.to_string())
+                                       : fmt::format("{}: {}", from, of_fabric->to_string());
   }
   if (row.id != VariableId::profile) return from;
   const ProfileChoice choice = choose_profile(reading.variables.text(row.id));
@@ -139,10 +142,17 @@ Exit run(const VariablesArguments& options, const Context& context) {
   for (const VariableProblem& problem : reading.problems) context.error << "error: " << problem.text << "\n";
   const Status profile = choose_profile(reading.variables.text(VariableId::profile)).unread;
   const TableChoice decisions = choose_table(reading.variables);
-  for (const std::string& warning : decisions.warnings) context.error << "warning: " << warning << "\n";
-  for (const Status& each : {profile, decisions.unread})
-    if (!each.ok()) context.error << "error: " << each.to_string() << "\n";
-  return reading.problems.empty() && profile.ok() && decisions.unread.ok() ? Exit::done : Exit::found_wrong;
+  const Result<TableChoice> of_fabric = on_fabric::table_of_named_fabric(reading.variables);
+  for (const TableChoice& choice : {decisions, of_fabric.ok() ? *of_fabric : TableChoice()})
+    for (const std::string& warning : choice.warnings) context.error << "warning: " << warning << "\n";
+  bool is_wrong = !reading.problems.empty();
+  for (const Status& each :
+       {profile, decisions.unread, of_fabric.status(), of_fabric.ok() ? of_fabric->unread : Status()}) {
+    if (each.ok()) continue;
+    context.error << "error: " << each.to_string() << "\n";
+    is_wrong = true;
+  }
+  return is_wrong ? Exit::found_wrong : Exit::done;
 }
 
 Run define_variables(CLI::App& app) {

@@ -10,6 +10,7 @@
 
 #include "base/status.hpp"
 #include "schedule/collective.hpp"
+#include "table/decision_table.hpp"
 
 namespace tutti::on_fabric {
 
@@ -22,10 +23,11 @@ struct Call {
   std::uint64_t message_bytes = 0;  // of all blocks, as nccl-tests counts
   std::uint32_t root = 0;
   bool in_place = false;
-  bool symmetric = false;  // the buffers are in symmetric memory
+  bool symmetric = false;              // the buffers are in symmetric memory
+  TypeClass types = TypeClass::plain;  // for tables
 
   [[nodiscard]] auto key() const {
-    return std::tie(collective, element_size, count, counts, message_bytes, root, in_place, symmetric);
+    return std::tie(collective, element_size, count, counts, message_bytes, root, in_place, symmetric, types);
   }
   friend bool operator<(const Call& left, const Call& right) { return left.key() < right.key(); }
 };

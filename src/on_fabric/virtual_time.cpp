@@ -32,6 +32,7 @@ constexpr std::size_t kMostKnown = 256;
 constexpr std::uint64_t kInPlace = 1;
 constexpr std::uint64_t kApart = 2;
 constexpr std::uint64_t kSymmetric = 4;
+constexpr std::uint64_t kRefused = 8;  // its arguments are wrong
 
 // Without what forces algorithms, so that clocks travel whatever the program's own calls are forced to.
 Result<Variables> plain(const Variables& variables) {
@@ -50,21 +51,27 @@ Schedule header_of(Collective collective, std::uint32_t num_ranks, std::uint32_t
   return header;
 }
 
-// From what each rank has said in so many words, of which its blocks are those from the one on: the size of each class.
-void take_blocks(std::uint32_t num_ranks, std::span<const std::uint64_t> all, std::size_t words, std::size_t from,
-                 Call& call) {
+// Each rank has told so many words, of which those from `from` on are the sizes of its blocks: finds the size of each
+// class. False where two ranks contradict each other.
+bool take_blocks(std::span<const std::uint64_t> all, std::size_t words, std::size_t from, Call& call) {
+  const auto num_ranks = static_cast<std::uint32_t>(all.size() / words);
   const Schedule header = header_of(call.collective, num_ranks, call.root);
-  call.counts.assign(num_size_classes(header), 0);
+  constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  call.counts.assign(num_size_classes(header), kUnknown);
   for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
     for (const Space space : {Space::input, Space::output}) {
       if (!has_block(header, rank, space, 0)) continue;
       const std::span<const std::uint64_t> its =
-          all.subspan(rank * words + from).subspan(space == Space::input ? 0 : num_ranks);
-      for (std::uint32_t block = 0; block < header.division(space).blocks; ++block)
-        call.counts[size_class(header, rank, space, block)] = its[block];
+          all.subspan(rank * words + from + (space == Space::input ? 0 : num_ranks));
+      for (std::uint32_t block = 0; block < header.division(space).blocks; ++block) {
+        std::uint64_t& size = call.counts[size_class(header, rank, space, block)];
+        if (size != kUnknown && size != its[block]) return false;
+        size = its[block];
+      }
     }
   const std::uint64_t sum = std::accumulate(call.counts.begin(), call.counts.end(), std::uint64_t{0});
   call.message_bytes = sum * num_ranks / call.counts.size() * call.element_size;
+  return true;
 }
 
 // Of ranks that are not the first ones of the fabric. Where all sit may then be no grid.
@@ -175,20 +182,26 @@ Status VirtualTime::compare() {
 
 Status VirtualTime::no_transfers() { return not_here("sends and receives have no virtual time"); }
 
-// If the arguments are wrong, the call itself fails, and how long it takes does not matter.
 VirtualTime::Asked VirtualTime::asked_of_varying(const Invocation& asked) const {
   const std::uint32_t num_ranks = communicator_.num_ranks();
-  Asked found{.call = {.collective = asked.collective, .element_size = size_of(asked.type), .root = asked.root},
+  Asked found{.call = {.collective = asked.collective,
+                       .element_size = size_of(asked.type),
+                       .root = asked.root,
+                       .types = class_of(asked.type)},
               .blocks = std::vector<std::uint64_t>(2 * std::size_t{num_ranks}, 0)};
   const Schedule header = header_of(asked.collective, num_ranks, asked.root);
   BlockTable table;
-  if (!table.place(header, communicator_.rank(), asked).ok()) return found;
+  if (!table.place(header, communicator_.rank(), asked).ok() ||
+      !table.find_buffers(header, communicator_.rank(), asked).ok()) {
+    found.how |= kRefused;
+    return found;
+  }
   for (const Space space : {Space::input, Space::output})
     if (has_block(header, communicator_.rank(), space, 0))
       for (std::uint32_t block = 0; block < header.division(space).blocks; ++block)
         found.blocks[(space == Space::input ? 0 : num_ranks) + block] = table.at(space, block).count;
-  // A rank without elements is in place nowhere.
-  if (table.find_buffers(header, communicator_.rank(), asked).ok() && table.buffers().in_place) found.how |= kInPlace;
+  // A rank without elements is in place nowhere, and says nothing.
+  if (table.buffers().in_place) found.how |= kInPlace;
   return found;
 }
 
@@ -199,7 +212,8 @@ Result<VirtualTime::Asked> VirtualTime::asked_of(const Invocation& asked) const 
                        .element_size = size_of(asked.type),
                        .count = asked.collective == Collective::barrier ? 0 : asked.count,
                        .message_bytes = buffers.message_bytes,
-                       .root = asked.root}};
+                       .root = asked.root,
+                       .types = class_of(asked.type)}};
   if (buffers.in_place)
     found.how |= kInPlace;
   else if (buffers.input_bytes > 0 && buffers.output_bytes > 0)
@@ -267,8 +281,8 @@ Status VirtualTime::begin(const Operation& operation) {
   });
 }
 
-VirtualTime::Started* VirtualTime::find(const Operation& operation) {
-  // The last: where one failed before, nobody has asked for its end.
+const VirtualTime::Started* VirtualTime::find(const Operation& operation) const {
+  // Of several the last: of a call that failed, nobody asks for the end, and it stays here until a later one ends.
   const auto found =
       std::find_if(started_.rbegin(), started_.rend(), [&](const auto& each) { return each->operation == &operation; });
   return found == started_.rend() ? nullptr : found->get();
@@ -295,9 +309,8 @@ bool VirtualTime::is_ready(const Operation& operation) {
 
 bool VirtualTime::looks_ready(const Operation& operation) const {
   if (is_broken() || clocks_->async_error() != Code::ok) return true;
-  for (const std::unique_ptr<Started>& each : started_)
-    if (each->operation == &operation) return each->telling->is_done();
-  return true;
+  const Started* const of = find(operation);
+  return of == nullptr || of->telling->is_done();
 }
 
 Status VirtualTime::end(const Operation& operation) {
@@ -366,7 +379,8 @@ Status VirtualTime::take_time_of(const Started& first) {
     how |= first.all[word + 1];
   }
   Call call = first.call;
-  if (words > kWords) take_blocks(communicator_.num_ranks(), first.all, words, kWords, call);
+  // A call that fails on every rank, since one has refused its arguments or counts differ, takes no time.
+  if (words > kWords && ((how & kRefused) != 0 || !take_blocks(first.all, words, kWords, call))) return {};
   call.in_place = (how & kInPlace) != 0 && (how & kApart) == 0;
   call.symmetric = (how & kSymmetric) != 0;
   const Timed& taken = timed(call);

@@ -131,7 +131,7 @@ class VirtualTime {
   [[nodiscard]] Result<Asked> asked_of(const Invocation& asked) const;
   [[nodiscard]] Asked asked_of_varying(const Invocation& asked) const;
   [[nodiscard]] Status start(const Asked& asked, const Operation* operation);
-  [[nodiscard]] Started* find(const Operation& operation);
+  [[nodiscard]] const Started* find(const Operation& operation) const;
   // Everything up to that one, in order; says how that one ended.
   [[nodiscard]] Status end_up_to(std::uint64_t number);
   [[nodiscard]] Status await(Operation& telling);

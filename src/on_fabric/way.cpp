@@ -9,6 +9,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "fabric/files/fabric_file.hpp"
+#include "fabric/files/load.hpp"
 #include "fabric/generators/generate.hpp"
 #include "fabric/generators/request.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
@@ -105,36 +106,51 @@ std::string_view ring_or(std::string_view name, const Call& asked, const std::op
   return asked.message_bytes <= *both_ways ? kBothWays : kRing;
 }
 
-// Of the nearest section, the first range from the call's size on whose way can do the call. Nothing: the rules decide.
-std::optional<ChosenWay> by_table(const DecisionTable& table, const Call& asked, const fabric::Fabric& fabric,
-                                  std::uint32_t num_ranks, const std::optional<std::uint64_t>& both_ways) {
+struct OfTable {
+  std::optional<ChosenWay> way;  // nothing: the rules decide
+  std::string unfollowed = {};   // what of the table cannot be followed, and why
+};
+
+// Of the nearest section, the first range from the call's size on whose way can do the call.
+OfTable by_table(const DecisionTable& table, const Call& asked, const fabric::Fabric& fabric, std::uint32_t num_ranks,
+                 const std::optional<std::uint64_t>& both_ways) {
   const std::optional<TableAnswer> answer =
       find_section(table, {.collective = asked.collective,
                            .ranks = num_ranks,
-                           .memory = asked.symmetric ? TableMemory::symmetric : TableMemory::ordinary});
-  if (!answer) return std::nullopt;
-  std::string unfollowed;
+                           .memory = asked.symmetric ? TableMemory::symmetric : TableMemory::ordinary,
+                           .types = asked.types});
+  OfTable found;
+  if (!answer) {
+    found.unfollowed = fmt::format("{} has nothing for it", table.title());
+    return found;
+  }
   for (const TableRange& range : answer->section->ranges) {
     if (range.most_bytes < asked.message_bytes) continue;
-    if (range.way.algorithm.empty()) return std::nullopt;
+    if (range.way.algorithm.empty()) return found;
     const std::string_view name = ring_or(range.way.algorithm, asked, both_ways);
     const std::string place = fmt::format("{}:{}", table.title(), range.line);
-    std::string why = answer->is_exact ? place : fmt::format("{}, tuned with {} ranks", place, answer->section->ranks);
-    const Result<NamedAlgorithm> found =
+    const Result<NamedAlgorithm> named =
         find_by_full_name(asked.collective, name, num_ranks, fabric.grid_of(num_ranks));
     // Not for this number of ranks, as another's section may have it.
-    if (!found.ok()) continue;
-    ChosenWay way = way_of(*found->algorithm, found->request, asked, std::move(why));
+    if (!named.ok()) continue;
+    ChosenWay way = way_of(*named->algorithm, named->request, asked, place);
     if (const std::string against = objection_to(way, asked); !against.empty()) {
-      if (unfollowed.empty()) unfollowed = fmt::format("{} ({}) cannot be followed: {}", name, place, against);
+      if (found.unfollowed.empty())
+        found.unfollowed = fmt::format("{} ({}) cannot be followed: {}", name, place, against);
       continue;
     }
-    way.is_of_table = true;
-    if (!unfollowed.empty()) way.why += fmt::format("; {}", unfollowed);
-    way.unfollowed = std::move(unfollowed);
-    return way;
+    way.is_of_ring_variable = name != range.way.algorithm;
+    way.is_of_table = !way.is_of_ring_variable;
+    if (way.is_of_ring_variable)
+      way.why = fmt::format("by {}", row_of(VariableId::ring_bidir_ag_max_size).name);
+    else if (!answer->is_exact)
+      way.why += fmt::format(", tuned with {} ranks", answer->section->ranks);
+    if (!found.unfollowed.empty()) way.why += fmt::format("; {}", found.unfollowed);
+    way.unfollowed = found.unfollowed;
+    found.way = std::move(way);
+    return found;
   }
-  return std::nullopt;
+  return found;
 }
 
 Result<ChosenWay> by_size(const Call& asked, const CallFacts& call, Selector& selector) {
@@ -152,7 +168,11 @@ Result<Settings> settings_on(const fabric::Fabric& fabric, std::string_view word
   Settings settings = Settings::from(variables);
   settings.table = choose_fabric_table(variables.text(VariableId::table), fingerprint_of(words, fabric));
   if (!settings.table.unread.ok()) return settings.table.unread;
-  if (same_name(variables.text(VariableId::profile), kAutomaticProfile)) {
+  // Without what this machine's table has changed of it.
+  const std::string named = variables.text(VariableId::profile);
+  if (!same_name(named, kAutomaticProfile)) {
+    settings.use_profile(choose_profile(named));
+  } else {
     Result<MachineProfile> profile = find_shipped_profile(fabric.profile);
     if (!profile.ok()) return wrong_argument(fmt::format("fabric {}: {}", fabric.name, profile.status().message()));
     settings.use_profile({.profile = std::make_shared<const MachineProfile>(std::move(*profile)),
@@ -171,6 +191,14 @@ std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric) {
 
 std::string fingerprint_of(std::string_view words, const fabric::Fabric& fabric) {
   return fmt::format("{:016x}", digest_of(words, fabric));
+}
+
+Result<TableChoice> table_of_named_fabric(const Variables& variables) {
+  const std::string named = variables.text(VariableId::fabric);
+  if (!named.starts_with(kFabricPeers)) return TableChoice();
+  const std::string_view words = std::string_view(named).substr(kFabricPeers.size());
+  TUTTI_TRY_ASSIGN(const fabric::Fabric fabric, fabric::load_fabric(words));
+  return choose_fabric_table(variables.text(VariableId::table), fingerprint_of(words, fabric));
 }
 
 WayChooser::WayChooser() = default;
@@ -196,11 +224,13 @@ Result<ChosenWay> WayChooser::choose(const Call& asked, const fabric::Fabric& fa
     if (!forced.file && !forced.name.empty())
       return named(forced.name, asked, fabric, num_ranks, call, known->portfolio);
     if (!forced.file) {
-      if (settings.table.table != nullptr && known->both_ways != kAnySize)
-        if (std::optional<ChosenWay> found =
-                by_table(*settings.table.table, asked, fabric, num_ranks, known->both_ways))
-          return *std::move(found);
-      return by_size(asked, call, known->selector);
+      const bool is_always_ring = asked.collective == Collective::all_reduce && known->both_ways == kAnySize;
+      if (settings.table.table == nullptr || is_always_ring) return by_size(asked, call, known->selector);
+      OfTable found = by_table(*settings.table.table, asked, fabric, num_ranks, known->both_ways);
+      if (found.way) return *std::move(found.way);
+      Result<ChosenWay> way = by_size(asked, call, known->selector);
+      if (way.ok() && !found.unfollowed.empty()) way->why += fmt::format("; {}", found.unfollowed);
+      return way;
     }
     if (!forced.file->unread.ok()) return forced.file->unread;
     if (std::string file = fmt::format("{} {}", name_of(asked.collective), forced.file->agreement());

@@ -18,6 +18,7 @@
 #include "fabric/fabric.hpp"
 #include "on_fabric/call.hpp"
 #include "runtime/communicator/settings.hpp"
+#include "runtime/selection/table_choice.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti::on_fabric {
@@ -30,6 +31,7 @@ struct ChosenWay {
   std::string why;
   bool is_forced = false;
   bool is_of_table = false;
+  bool is_of_ring_variable = false;  // TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE has changed what the table says
   bool needs_symmetric = false;
   std::string unfollowed = {};  // which variable could not be followed, and why; empty: none
 };
@@ -38,6 +40,9 @@ struct ChosenWay {
 [[nodiscard]] std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric);
 // The same as decision tables have it.
 [[nodiscard]] std::string fingerprint_of(std::string_view words, const fabric::Fabric& fabric);
+
+// The decision table that calls obey on the fabric that TUTTI_FABRIC names. An error where there is no such fabric.
+[[nodiscard]] Result<TableChoice> table_of_named_fabric(const Variables& variables);
 
 // What the variables mean on the fabric of these words: with its machine profile, so that caches are the same wherever
 // it is simulated, and with a table of its own, if TUTTI_TABLE names one, not this machine's.

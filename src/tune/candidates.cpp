@@ -94,7 +94,7 @@ std::vector<TableWay> own_neighbours(Collective collective, std::uint32_t ranks,
     change(tuning);
     add(tuning);
   };
-  // Both at once: what is staged may be fast only through the caches, where one of the two alone gains nothing.
+  // Both at once: staged copies may be fast only with cached stores, and neither alone.
   const std::vector<Stores> all_stores =
       bytes >= kLeastForStores ? std::vector{Stores::cached, Stores::streamed} : std::vector{Stores::by_profile};
   if (bytes >= kLeastForCopies)

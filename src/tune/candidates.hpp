@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to try: ways of a collective, and the neighbours of a way, which differ in little. Pure;
+// What there is to try: ways of a collective, and the neighbours of a way, which differ in a value or two. Pure;
 // thread-safe.
 #pragma once
 

@@ -87,13 +87,15 @@ class Searcher {
     is_complete_ = false;
     return false;
   }
-  // Of the ways, the first ones, as many as race in so many seconds.
-  void shorten(std::vector<TableWay>& ways, std::uint64_t bytes, double seconds) {
+  // Keeps only as many ways as can race in that time beside some others. Whether all are kept.
+  bool keeps_all(std::vector<TableWay>& ways, std::uint64_t bytes, std::size_t others, double seconds) {
     const double cost = cost_of_way(bytes);
-    const double affordable = cost > 0 ? std::max(seconds, 0.0) / cost : std::numeric_limits<double>::infinity();
-    if (static_cast<double>(ways.size()) <= affordable) return;
+    const double affordable = cost > 0 ? std::max(seconds / cost - static_cast<double>(others), 0.0)
+                                       : std::numeric_limits<double>::infinity();
+    if (static_cast<double>(ways.size()) <= affordable) return true;
     is_complete_ = false;
     ways.resize(static_cast<std::size_t>(affordable));
+    return false;
   }
 
   // A machine is quicker at one time than at another: so the times of a race count by how they stand to those of the
@@ -193,7 +195,7 @@ class Searcher {
   }
 
   // From the best algorithms uphill. Of several, since the best one may be in luck with the usual values. What was best
-  // at the size before goes first: it may be far up already.
+  // at the size before goes first: it may have good values already.
   void race_neighbours() {
     if (!candidates_.neighbours) return;
     std::vector<std::uint64_t> sizes;
@@ -212,13 +214,13 @@ class Searcher {
         const std::vector<TableWay> incumbents = incumbents_of(cells_[bytes]);
         for (const TableWay& way : incumbents)
           for (const TableWay& other : candidates_.neighbours(way, bytes)) add_new(other);
-        shorten(ways, bytes, end - track_.now());
+        const bool are_all = keeps_all(ways, bytes, incumbents.size(), end - track_.now());
         if (ways.empty()) break;
         seen.insert(seen.end(), ways.begin(), ways.end());
         for (const TableWay& way : incumbents) climbed_.insert(way.algorithm);
         for (const TableWay& way : incumbents) add(ways, way);
         race(bytes, ways, share_of((sizes.size() - i) * 2, kNeighbours), "values");
-        if (contains(incumbents, ranking(cells_[bytes]).front().way)) break;
+        if (are_all && contains(incumbents, ranking(cells_[bytes]).front().way)) break;
       }
     }
   }

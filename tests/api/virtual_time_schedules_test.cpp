@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../base/temporary_folder.hpp"
 #include "virtual_time.hpp"
 
 namespace tutti::test {
@@ -236,9 +237,64 @@ TEST(VirtualTime, BlocksOfDifferentSizesTakeWhatTheirSchedulesTake) {
   });
 }
 
+// Persistent, in groups and in place too.
+TEST(VirtualTime, BlocksOfDifferentSizesMayBePendingOrInPlace) {
+  const std::vector<std::uint64_t> counts(kSizes.begin(), kSizes.end());
+  const double apart = simulated(kTorus, Collective::all_gather_v, "ring", 0, 0, false, counts).time;
+  const double in_place = simulated(kTorus, Collective::all_gather_v, "ring", 0, 0, true, counts).time;
+  run_with(kRanks, {on(kTorus), "TUTTI_ALLGATHERV_ALGORITHM=ring"}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+    const std::size_t own = kSizes[static_cast<std::size_t>(rank)];
+    const Ints mine(own, rank);
+    Ints all(kSizesTogether);
+    tuttiRequest_t request = nullptr;
+    EXPECT_DONE(tuttiAllGatherVInit(mine.data(), own, all.data(), kSizes.data(), nullptr, tuttiInt, comm, &request));
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_DONE(tuttiStart(request));
+      EXPECT_DONE(tuttiWait(&request));
+      EXPECT_EQ(last(comm), apart);
+    }
+    EXPECT_DONE(tuttiRequestFree(&request));
+    EXPECT_DONE(tuttiBarrier(comm));
+    EXPECT_DONE(tuttiGroupStart());
+    EXPECT_DONE(tuttiAllGatherV(mine.data(), own, all.data(), kSizes.data(), nullptr, tuttiInt, comm));
+    EXPECT_DONE(tuttiGroupEnd());
+    EXPECT_EQ(last(comm), apart);
+    std::size_t begin = 0;
+    for (std::size_t each = 0; each < static_cast<std::size_t>(rank); ++each) begin += kSizes[each];
+    EXPECT_DONE(tuttiAllGatherV(all.data() + begin, own, all.data(), kSizes.data(), nullptr, tuttiInt, comm));
+    EXPECT_EQ(last(comm), in_place);
+    EXPECT_EQ(all.back(), 5);
+  });
+}
+
+// Of an all-to-all the size is that of one rank's input, in the mean, as in the library.
+TEST(VirtualTime, BlocksOfDifferentSizesGoByTheSizeOfTheWhole) {
+  const TemporaryFolder folder;
+  const std::vector<std::uint64_t> pairs = sizes_of_pairs();
+  const std::uint64_t bytes = kSizesTogether * sizeof(std::int32_t);
+  const auto time_with = [&](std::uint64_t most_bytes) {
+    double time = 0;
+    const std::string path = folder.write(
+        std::to_string(most_bytes) + ".toml",
+        "version = 1\npeer = \"simulate:torus_2d:2x3\"\n[machine]\nfingerprint = \"any\"\n[[section]]\ncollective = "
+        "\"all_to_all_v\"\nranks = 6\n[[section.range]]\nmost_bytes = \"" +
+            std::to_string(most_bytes) + "\"\nalgorithm = \"pairwise\"\n[[section.range]]\nalgorithm = \"direct\"\n");
+    run_with(kRanks, {on(kTorus), "TUTTI_TABLE=" + path}, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+      ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
+      EXPECT_DONE(all_to_all_v(comm, rank));
+      if (rank == 0) time = last(comm);
+    });
+    return time;
+  };
+  EXPECT_EQ(time_with(bytes), simulated(kTorus, Collective::all_to_all_v, "pairwise", 0, 0, false, pairs).time);
+  EXPECT_EQ(time_with(bytes - 1), simulated(kTorus, Collective::all_to_all_v, "direct", 0, 0, false, pairs).time);
+}
+
 // Wrong counts are an error of the call, and what follows takes its time.
 TEST(VirtualTime, CountsThatDifferMoveNoClock) {
-  run_with(kRanks, {on(kTorus)}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+  const std::vector<std::uint64_t> right(kSizes.begin(), kSizes.end());
+  const double expected = simulated(kTorus, Collective::reduce_scatter_v, "ring", 0, 0, false, right).time;
+  run_with(kRanks, {on(kTorus), "TUTTI_REDUCESCATTERV_ALGORITHM=ring"}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
     std::array<std::size_t, kRanks> counts = kSizes;
     if (rank == 2) counts[4] += 1;
     const Ints mine(kSizesTogether + 1, 1);
@@ -252,8 +308,16 @@ TEST(VirtualTime, CountsThatDifferMoveNoClock) {
       EXPECT_DONE(tuttiIReduceScatterV(mine.data(), part.data(), counts.data(), tuttiInt, tuttiSum, comm, &request));
       EXPECT_EQ(tuttiWait(&request), is_wrong ? tuttiInvalidUsage : tuttiSuccess);
     }
-    EXPECT_GT(now(comm), 0);
+    EXPECT_EQ(last(comm), expected);
+    EXPECT_LE(now(comm), expected);
+    // A rank that passes no counts is told so, and the others of it.
+    EXPECT_DONE(tuttiIReduceScatterV(mine.data(), part.data(), rank == 1 ? nullptr : counts.data(), tuttiInt, tuttiSum,
+                                     comm, &request));
+    EXPECT_NE(tuttiWait(&request), tuttiSuccess);
+    const double before = now(comm);
     EXPECT_DONE(tuttiBarrier(comm));
+    EXPECT_GT(now(comm), before);
+    EXPECT_LT(now(comm), 2 * expected);
   });
 }
 

@@ -343,7 +343,11 @@ TEST(SimulatedPeer, ObeysATableOfItsFabric) {
   EXPECT_EQ(row(1 << 20, {table}, 4).ran, fmt::format("all_reduce ring ({}:15, tuned with 6 ranks)", *table.value));
   // Before it go a forced algorithm, and what decides between the rings.
   const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"};
-  EXPECT_EQ(row(1 << 20, {table, both_ways}).ran, fmt::format("all_reduce ring_bidir_ag ({}:15)", *table.value));
+  const Row ring = row(1 << 20, {table, both_ways});
+  EXPECT_EQ(ring.ran, "all_reduce ring_bidir_ag (by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE)");
+  EXPECT_EQ(ring.evidence.at("TUTTI_TABLE").obeyed, Obeyed::unverifiable);
+  EXPECT_EQ(ring.evidence.at(both_ways.name).obeyed, Obeyed::confirmed);
+  EXPECT_NE(row(64, {table, {both_ways.name, "-1"}}).ran.find("ring_bidir_ag"), std::string::npos);
   EXPECT_EQ(row(4096, {table, forced("ring").front()}).evidence.at("TUTTI_TABLE").obeyed, Obeyed::unverifiable);
   // That of another fabric is passed over, and the row says so.
   std::string others = text;

@@ -119,11 +119,10 @@ Exit run(const TuneArguments& options, const BenchWorld& world, const Context& c
   }
   const VariablesReading reading = Variables::read(context.environment, ConfPaths::standard(context.environment));
   const ProfileChoice profile = choose_profile(reading.variables.text(VariableId::profile));
-  const TableChoice table = choose_table(reading.variables);
+  const TableChoice table = request->is_own ? choose_table(reading.variables) : TableChoice();
   if (!profile.unread.ok()) return failed(context, "tune", profile.unread);
   if (!table.unread.ok()) return failed(context, "tune", table.unread);
-  const Before before{.table = request->is_own ? table.table : nullptr,
-                      .profile = profile.profile->place.empty() ? profile.profile->name : ""};
+  const Before before{.table = table.table, .profile = profile.profile->place.empty() ? profile.profile->name : ""};
   return run_tuning(*request, options, before, world, options.data, context);
 }
 

@@ -264,6 +264,16 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
   app.add_flag("--dry-run", options.dry_run, "List what would be tried, and start nothing");
 }
 
+Status TuneRequest::check_old(const DecisionTable& old) const {
+  const bool is_of_fabric = peer.reckoner != nullptr;
+  if (old.measured_peer() != peer.name)
+    return wrong_argument(fmt::format("{} is a table of {}; -o says where else", in_quotes(path), old.measured_peer()));
+  // Former versions wrote `any` for every fabric.
+  if (old.fingerprint == fingerprint || (is_of_fabric && old.fingerprint == kAnyMachine)) return {};
+  return wrong_argument(fmt::format("{} is a table of another {}; -o says where else", in_quotes(path),
+                                    is_of_fabric ? "fabric" : "machine"));
+}
+
 Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& world, const Environment& environment) {
   TuneRequest request;
   TUTTI_TRY_ASSIGN(request.order, read_order(options.order));

@@ -72,9 +72,12 @@ struct TuneRequest {
   std::uint64_t seed = 1;
   MachineIdentity machine;
   std::uint32_t cores = 1;  // that ranks may run on
-  std::string fingerprint;  // of the table: the machine's; of a simulated fabric, any
+  std::string fingerprint;  // of the table: the machine's, or a simulated fabric's
   std::string path;         // where the table goes
   bool is_found = true;     // the runtime finds it there
+
+  // Whether a table that is at that path already is of the same peer and machine, so that this one may be added to it.
+  [[nodiscard]] Status check_old(const DecisionTable& old) const;
 };
 
 [[nodiscard]] Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& world,

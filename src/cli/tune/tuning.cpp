@@ -428,10 +428,7 @@ class Tuning {
     if (!text || text->empty()) return {};
     Result<DecisionTable> old = read_table(*text, request_.path);
     if (!old.ok()) return old.status().with_context("there is a file already, and not a table; -o says where else");
-    const std::string_view old_peer = old->measured_peer();
-    if (old_peer != request_.peer.name || old->fingerprint != request_.fingerprint)
-      return wrong_argument(fmt::format("{} is a table of {}{}; -o says where else", in_quotes(request_.path), old_peer,
-                                        old_peer == request_.peer.name ? " on another machine" : ""));
+    TUTTI_TRY(request_.check_old(*old));
     const bool is_of_same = (!request_.is_own || (old->profile == profile_ && old->cores == request_.cores));
     if (is_of_same) {
       old_ = *std::move(old);

@@ -41,6 +41,7 @@ Result<on_fabric::Call> asked_in(const harness::Row& row) {
   const auto num_ranks = static_cast<std::uint32_t>(row.num_ranks);
   const std::uint32_t blocks = num_blocks(*collective, num_ranks);
   asked.element_size = size_of(*type);
+  asked.types = class_of(*type);
   asked.count = elements_of_block(*collective, num_ranks, static_cast<std::uint64_t>(bytes), asked.element_size);
   asked.message_bytes = asked.count * blocks * asked.element_size;
   asked.root = static_cast<std::uint32_t>(root);

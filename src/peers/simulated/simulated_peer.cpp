@@ -55,6 +55,8 @@ harness::Evidence evidence_of(const harness::Setting& setting, const on_fabric::
   const std::optional<Collective> of = is_ring ? Collective::all_reduce : forced_by(setting.name);
   if (of && *of != asked.collective)
     return {Obeyed::unverifiable, fmt::format("it concerns {}, not {}", name_of(*of), name_of(asked.collective))};
+  if (is_ring && way.is_of_ring_variable)
+    return {Obeyed::confirmed, fmt::format("{} was simulated", way.schedule.name)};
   const bool is_room = is_any_of(find_variable(setting.name), {VariableId::staging_slot, VariableId::staging_depth});
   if (is_room || (is_ring && (way.is_forced || way.schedule.name != kRingBothWays)))
     return {Obeyed::unverifiable,

@@ -99,6 +99,10 @@ std::string table_of_machine(std::string_view folder, std::string_view fingerpri
   return fmt::format("{}/{}.toml", folder, fingerprint);
 }
 
+std::string TableChoice::to_string() const {
+  return fmt::format("{}, {}", table == nullptr ? "none" : table->title(), why);
+}
+
 std::string TableChoice::agreement() const {
   if (!unread.ok()) return "(unreadable)";
   if (table == nullptr) return "(none)";
@@ -156,7 +160,11 @@ TableChoice choose_fabric_table(std::string_view wanted, std::string_view finger
   std::string path(wanted);
   if (is_folder(path)) {
     path = table_of_machine(path, fingerprint);
-    if (!is_there(path)) return choice;
+    if (!is_there(path)) {
+      choice.warnings.push_back(
+          fmt::format("TUTTI_TABLE={} has no table {}.toml for this fabric", wanted, fingerprint));
+      return choice;
+    }
   }
   Result<DecisionTable> table = load_table(path);
   if (table.ok() && !table->is_of_fabric()) return choice;

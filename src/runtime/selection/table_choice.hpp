@@ -26,6 +26,8 @@ struct TableChoice {
   Status unread = {};                      // why it is not the one that TUTTI_TABLE names
   std::vector<std::string> warnings = {};  // of tables that were passed over
 
+  // "/home/me/my.toml, TUTTI_TABLE names it".
+  [[nodiscard]] std::string to_string() const;
   // What the ranks compare: its name and a digest of its text.
   [[nodiscard]] std::string agreement() const;
 };

@@ -74,7 +74,7 @@ Hosts hosts_of(const Layout& layout, std::uint32_t num_ranks) {
 
 void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.layout.name << setting.name; }
 
-// One in as many as the setting says, each layout others. Where each message takes many times as long, and there are
+// One case of share(); each layout takes different ones. Where each message takes many times as long, and there are
 // many ranks for few cores, fewer; and where tests are brief.
 std::vector<Case> some_of(std::vector<Case> cases, const Setting& setting) {
   cases = thinned(std::move(cases));
