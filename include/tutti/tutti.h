@@ -469,7 +469,7 @@ TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStat
  * that fabric. Rank r of the first communicator is rank r of the fabric, also in communicators that are split from it.
  * A collective begins once all its ranks have started it and the previous one has ended; so roots wait, too. A call
  * that the fabric cannot do returns tuttiUnsupported on every rank; it has been carried out, but no clock has moved.
- * Sends and receives return tuttiUnsupported and do nothing.
+ * A message takes as long as it does alone on the fabric; a late receiver does not hold its sender up.
  * tuttiGetAlgorithm and the statistics name this host's algorithms; with TUTTI_DEBUG=info the log names those of the
  * fabric. Threads that call different communicators share their rank's clock.
  *

@@ -12,7 +12,6 @@ namespace {
 using tutti::Operation;
 using tutti::Recorder;
 using tutti::Transfer;
-using tutti::api::check_transfer;
 using tutti::api::Life;
 using tutti::api::make_request;
 using tutti::api::objection_to;
@@ -26,12 +25,7 @@ using tutti::api::within;
 tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
   return within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
-    if (const tutti::Status status = check_transfer(comm); !status.ok()) return report(status);
-    tutti::Communicator& communicator = *comm->communicator;
-    return recorded_transfer(recorder_of(comm), [&] {
-      if (tutti::thread_work.open_groups == 0) return report(communicator.transfer(transfer));
-      return tutti::api::begin_in_group(comm, communicator.prepare(transfer, false));
-    });
+    return recorded_transfer(recorder_of(comm), [&] { return tutti::api::carry_out(comm, transfer); });
   });
 }
 
@@ -75,14 +69,13 @@ tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, int dest, vo
                             int source, tuttiDataType_t datatype, tuttiComm_t comm) {
   return within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
-    if (const tutti::Status status = check_transfer(comm); !status.ok()) return report(status);
     const Transfer sent = transfer_of(Transfer::Direction::send, sendbuff, sendcount, datatype, dest);
     const Transfer received = transfer_of(Transfer::Direction::receive, recvbuff, recvcount, datatype, source);
     tutti::Communicator& communicator = *comm->communicator;
     Recorder* const recorder = recorder_of(comm);
     if (tutti::thread_work.open_groups == 0)
       return recorded_transfer(recorder, [&] {
-        return recorded_transfer(recorder, [&] { return report(communicator.exchange(sent, received)); });
+        return recorded_transfer(recorder, [&] { return report(tutti::api::carry_out(comm, sent, received)); });
       });
     // Where either is refused, neither begins.
     tutti::Result<Operation*> send = communicator.prepare(sent, false);
@@ -92,15 +85,16 @@ tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, int dest, vo
       communicator.release(**send);
       return report(receive.status());
     }
-    const auto begin = [&](tutti::Result<Operation*>& operation) {
-      return recorded_transfer(recorder, [&] { return tutti::api::begin_in_group(comm, std::move(operation)); });
+    const auto begin = [&](const Transfer& asked, tutti::Result<Operation*>& operation) {
+      return recorded_transfer(recorder,
+                               [&] { return tutti::api::carry_out_in_group(comm, asked, std::move(operation)); });
     };
-    const tuttiResult_t result = begin(send);
+    const tuttiResult_t result = begin(sent, send);
     if (result != tuttiSuccess) {
       communicator.release(**receive);
       return result;
     }
-    return begin(receive);
+    return begin(received, receive);
   });
 }
 

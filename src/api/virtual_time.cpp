@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/virtual_time.hpp"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -20,7 +21,30 @@ tuttiResult_t carry_out(tuttiComm_t comm, const Invocation& asked) {
   return result == tuttiSuccess ? report(time->begin_in_group(asked)) : result;
 }
 
-Result<Operation*> prepare(tuttiComm_t comm, const Invocation& asked, bool is_persistent) {
+tuttiResult_t carry_out_in_group(tuttiComm_t comm, const Transfer& asked, Result<Operation*> operation) {
+  on_fabric::VirtualTime* const time = virtual_time_of(comm);
+  const tuttiResult_t result = begin_in_group(comm, std::move(operation));
+  return result == tuttiSuccess && time != nullptr ? report(time->begin_in_group(asked)) : result;
+}
+
+tuttiResult_t carry_out(tuttiComm_t comm, const Transfer& asked) {
+  Communicator& communicator = *comm->communicator;
+  if (thread_work.open_groups > 0) return carry_out_in_group(comm, asked, communicator.prepare(asked, false));
+  const Status status = communicator.transfer(asked);
+  on_fabric::VirtualTime* const time = virtual_time_of(comm);
+  return report(status.ok() && time != nullptr ? time->run({&asked, 1}) : status);
+}
+
+Status carry_out(tuttiComm_t comm, const Transfer& sent, const Transfer& received) {
+  TUTTI_TRY(comm->communicator->exchange(sent, received));
+  on_fabric::VirtualTime* const time = virtual_time_of(comm);
+  return time == nullptr ? Status() : time->run(std::array{sent, received});
+}
+
+namespace {
+
+template <typename Asked>
+Result<Operation*> prepare_timed(tuttiComm_t comm, const Asked& asked, bool is_persistent) {
   on_fabric::VirtualTime* const time = virtual_time_of(comm);
   TUTTI_TRY_ASSIGN(Operation* const operation, comm->communicator->prepare(asked, is_persistent));
   if (time == nullptr) return operation;
@@ -32,9 +56,14 @@ Result<Operation*> prepare(tuttiComm_t comm, const Invocation& asked, bool is_pe
   return operation;
 }
 
+}  // namespace
+
+Result<Operation*> prepare(tuttiComm_t comm, const Invocation& asked, bool is_persistent) {
+  return prepare_timed(comm, asked, is_persistent);
+}
+
 Result<Operation*> prepare(tuttiComm_t comm, const Transfer& asked, bool is_persistent) {
-  TUTTI_TRY(check_transfer(comm));
-  return comm->communicator->prepare(asked, is_persistent);
+  return prepare_timed(comm, asked, is_persistent);
 }
 
 Status start(Operation& operation) {

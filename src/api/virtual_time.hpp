@@ -15,13 +15,14 @@ namespace tutti::api {
   return static_cast<on_fabric::VirtualTime*>(operation.timed);
 }
 
-// Runs a collective to its end, or only starts it if a group is open. Called within the communicator.
+// Runs a collective, a send or a receive to its end, or only starts it if a group is open. Called within the
+// communicator.
 tuttiResult_t carry_out(tuttiComm_t comm, const Invocation& asked);
-
-// Before a send or a receive.
-[[nodiscard]] inline Status check_transfer(const tuttiComm* comm) {
-  return virtual_time_of(comm) == nullptr ? Status() : on_fabric::VirtualTime::no_transfers();
-}
+tuttiResult_t carry_out(tuttiComm_t comm, const Transfer& asked);
+// A send and a receive at once, to their end; not in a group.
+[[nodiscard]] Status carry_out(tuttiComm_t comm, const Transfer& sent, const Transfer& received);
+// An operation for that transfer, in a group.
+tuttiResult_t carry_out_in_group(tuttiComm_t comm, const Transfer& asked, Result<Operation*> operation);
 
 // For requests: made, started, waited for, and tested.
 [[nodiscard]] Result<Operation*> prepare(tuttiComm_t comm, const Invocation& asked, bool is_persistent);

@@ -51,8 +51,8 @@ Schedule header_of(Collective collective, std::uint32_t num_ranks, std::uint32_t
   return header;
 }
 
-// Each rank has told so many words, of which those from `from` on are the sizes of its blocks: finds the size of each
-// class. False where two ranks contradict each other.
+// Finds the size of each class. Each rank has sent so many words; from index `from` on, they are its block sizes. False
+// where two ranks contradict each other.
 bool take_blocks(std::span<const std::uint64_t> all, std::size_t words, std::size_t from, Call& call) {
   const auto num_ranks = static_cast<std::uint32_t>(all.size() / words);
   const Schedule header = header_of(call.collective, num_ranks, call.root);
@@ -111,16 +111,6 @@ Status VirtualTime::break_both(const Status& why) {
   return communicator_.failure();
 }
 
-// The others wait for this rank, and must not do so in vain.
-template <typename Body>
-Status VirtualTime::within_memory(const Body& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return communicator_.break_for_memory("virtual time");
-  }
-}
-
 Result<std::unique_ptr<VirtualTime>> VirtualTime::make(Communicator& communicator, Options options) {
   const Variables& variables = options.variables;
   try {
@@ -168,7 +158,7 @@ Status VirtualTime::compare() {
     if (its[1] != all[1])
       return wrong_argument(
           fmt::format("{} is {}, but the fabric of rank {} differs from that of rank 0", name, named_->variable, rank));
-    // Who could not read it says why.
+    // A rank that could not read its table reports that instead.
     if (its[2] != all[2] && settings_.ok())
       return wrong_argument(fmt::format("{} is {} here, but the table of rank {} differs from that of rank 0",
                                         row_of(VariableId::table).name, table, rank));
@@ -179,8 +169,6 @@ Status VirtualTime::compare() {
   take_places(fabric_, places);
   return {};
 }
-
-Status VirtualTime::no_transfers() { return not_here("sends and receives have no virtual time"); }
 
 VirtualTime::Asked VirtualTime::asked_of_varying(const Invocation& asked) const {
   const std::uint32_t num_ranks = communicator_.num_ranks();
@@ -200,7 +188,7 @@ VirtualTime::Asked VirtualTime::asked_of_varying(const Invocation& asked) const 
     if (has_block(header, communicator_.rank(), space, 0))
       for (std::uint32_t block = 0; block < header.division(space).blocks; ++block)
         found.blocks[(space == Space::input ? 0 : num_ranks) + block] = table.at(space, block).count;
-  // A rank without elements is in place nowhere, and says nothing.
+  // A rank without elements sets neither bit of place.
   if (table.buffers().in_place) found.how |= kInPlace;
   return found;
 }
@@ -277,18 +265,21 @@ Status VirtualTime::begin(const Operation& operation) {
     const auto found = made_.find(&operation);
     if (found == made_.end()) return {Code::internal, "a request in virtual time that was not made there"};
     ended_in_.erase(&operation);
-    return start(found->second, &operation);
+    if (const Transfer* const transfer = std::get_if<Transfer>(&found->second))
+      return start(*transfer, &operation).status();
+    return start(std::get<Asked>(found->second), &operation);
   });
 }
 
 const VirtualTime::Started* VirtualTime::find(const Operation& operation) const {
-  // Of several the last: of a call that failed, nobody asks for the end, and it stays here until a later one ends.
+  // Takes the last match: a failed call's entry stays until a later call ends, since nobody asks for its end.
   const auto found =
       std::find_if(started_.rbegin(), started_.rend(), [&](const auto& each) { return each->operation == &operation; });
   return found == started_.rend() ? nullptr : found->get();
 }
 
 bool VirtualTime::is_ready(const Operation& operation) {
+  if (const Moving* const moving = find_moving(operation)) return is_ready(*moving);
   const Started* const of = find(operation);
   if (of == nullptr || is_broken()) return true;
   clocks_->take_over();
@@ -309,11 +300,14 @@ bool VirtualTime::is_ready(const Operation& operation) {
 
 bool VirtualTime::looks_ready(const Operation& operation) const {
   if (is_broken() || clocks_->async_error() != Code::ok) return true;
+  if (const Moving* const moving = find_moving(operation))
+    return moving->is_send || moving->telling == nullptr || moving->telling->is_done();
   const Started* const of = find(operation);
   return of == nullptr || of->telling->is_done();
 }
 
 Status VirtualTime::end(const Operation& operation) {
+  if (Moving* const moving = find_moving(operation)) return within_memory([&] { return end(*moving); });
   if (const Started* const of = find(operation)) return within_memory([&] { return end_up_to(of->number); });
   const auto kept = ended_in_.find(&operation);
   if (kept == ended_in_.end()) return {};
@@ -326,7 +320,12 @@ Status VirtualTime::end_group() {
   return within_memory([&]() -> Status {
     Status last = end_up_to(last_grouped_);
     Status first = std::exchange(group_ended_in_, Status());
-    return first.ok() ? last : first;
+    if (first.ok()) first = std::move(last);
+    for (const std::unique_ptr<Moving>& each : moving_) {
+      if (!each->is_grouped || each->is_over) continue;
+      if (Status status = end(*each); first.ok()) first = std::move(status);
+    }
+    return first;
   });
 }
 
@@ -379,7 +378,7 @@ Status VirtualTime::take_time_of(const Started& first) {
     how |= first.all[word + 1];
   }
   Call call = first.call;
-  // A call that fails on every rank, since one has refused its arguments or counts differ, takes no time.
+  // A call takes no time if it fails on every rank: one refused its arguments, or the counts of two differ.
   if (words > kWords && ((how & kRefused) != 0 || !take_blocks(first.all, words, kWords, call))) return {};
   call.in_place = (how & kInPlace) != 0 && (how & kApart) == 0;
   call.symmetric = (how & kSymmetric) != 0;

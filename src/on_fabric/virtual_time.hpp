@@ -5,8 +5,8 @@
 // Each rank has a clock. A collective begins when the last of its ranks has started it, and not before the previous one
 // has ended. From there each rank takes its own time in the simulation. Clocks travel on a communicator of their own,
 // in an all-gather that is started after each collective. So pending operations stay pending, and a rank that waits for
-// a collective waits until all ranks have started it. Every rank then simulates the same. The two communicators break
-// together.
+// a collective waits until all ranks have started it. Every rank then simulates the same. With each message of a send
+// goes the sender's clock, to the receiver alone. The two communicators break together.
 //
 // For the communicator's thread only, but abort() and the clock are for any thread. The communicator must outlive this.
 #pragma once
@@ -17,8 +17,12 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <new>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <variant>
 #include <vector>
 
 #include "base/log.hpp"
@@ -80,15 +84,15 @@ class VirtualTime {
   // The program computes for so many nanoseconds, at least 0.
   void advance(double nanoseconds) { clock_->advance(nanoseconds); }
 
-  // The error of calls without virtual time.
-  [[nodiscard]] static Status no_transfers();
-
-  // A collective has been carried out to its end.
+  // A collective has been carried out to its end, or sends and receives at once.
   [[nodiscard]] Status run(const Invocation& asked);
+  [[nodiscard]] Status run(std::span<const Transfer> asked);
   // It has been started in a group.
   [[nodiscard]] Status begin_in_group(const Invocation& asked);
+  [[nodiscard]] Status begin_in_group(const Transfer& asked);
   // An operation has been made for it; then that operation has been started.
   [[nodiscard]] Status remember(const Invocation& asked, const Operation& operation);
+  [[nodiscard]] Status remember(const Transfer& asked, const Operation& operation);
   [[nodiscard]] Status begin(const Operation& operation);
   // Whether end() would return without waiting for another rank, also for a broken communicator. The first progresses
   // pending operations, the second only looks.
@@ -118,6 +122,23 @@ class VirtualTime {
     std::vector<std::uint64_t> all;  // of each rank
     Operation* telling = nullptr;
   };
+  // A send or a receive (virtual_transfers.cpp).
+  struct Moving {
+    const Operation* operation = nullptr;
+    bool is_send = false;
+    bool is_grouped = false;
+    bool is_over = false;  // this rank's clock has been moved to its end
+    std::uint32_t peer = 0;
+    std::uint64_t bytes = 0;
+    double begin = 0;              // when this rank started it
+    std::uint64_t stamp = 0;       // when the sender did
+    Operation* telling = nullptr;  // null: to or from itself
+  };
+  struct MessageTimes {
+    Status status;
+    double sender = 0;  // until it is done, from when both have started
+    double receiver = 0;
+  };
   struct Timed {
     Status status;
     double time = 0;                 // until the last rank is done
@@ -137,14 +158,28 @@ class VirtualTime {
   [[nodiscard]] Status await(Operation& telling);
   [[nodiscard]] Status take_time_of(const Started& first);
   void keep(const Started& of, Status status);
+  [[nodiscard]] Result<Moving*> start(const Transfer& asked, const Operation* operation);
+  [[nodiscard]] Status end(Moving& moving);
+  [[nodiscard]] Moving* find_moving(const Operation& operation) const;
+  [[nodiscard]] bool is_ready(const Moving& moving);
+  void forget_ended();
+  [[nodiscard]] const MessageTimes& message_times(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
+  [[nodiscard]] MessageTimes simulated(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const;
   [[nodiscard]] const Timed& timed(const Call& call);
   [[nodiscard]] Timed simulated(const Call& call);
   [[nodiscard]] Result<ChosenWay> choose(const Call& call);
   // What breaks one of the two breaks the other.
   [[nodiscard]] bool is_broken() const { return communicator_.async_error() != Code::ok; }
   [[nodiscard]] Status break_both(const Status& why);
+  // The others wait for this rank, and must not do so in vain.
   template <typename Body>
-  [[nodiscard]] Status within_memory(const Body& body);
+  [[nodiscard]] Status within_memory(const Body& body) {
+    try {
+      return body();
+    } catch (const std::bad_alloc&) {
+      return communicator_.break_for_memory("virtual time");
+    }
+  }
 
   Communicator& communicator_;
   std::shared_ptr<const NamedFabric> named_;
@@ -155,10 +190,12 @@ class VirtualTime {
   Result<Settings> settings_;
   WayChooser chooser_;
   std::deque<std::unique_ptr<Started>> started_;  // in order; whose end nobody has asked for
-  std::map<const Operation*, Asked> made_;        // what each was made for last
-  std::map<const Operation*, Status> ended_in_;   // in what error, before it was waited for
+  std::deque<std::unique_ptr<Moving>> moving_;    // sends and receives that have not ended, or not been told of yet
+  std::map<const Operation*, std::variant<Asked, Transfer>> made_;  // what each was made for last
+  std::map<const Operation*, Status> ended_in_;                     // in what error, before it was waited for
   Status group_ended_in_;
   std::map<Call, Timed> known_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, MessageTimes> known_messages_;  // from, to, bytes
   std::uint64_t last_number_ = 0;
   std::uint64_t last_grouped_ = 0;
   double ended_ = 0;  // when the last rank was done with the one before

@@ -111,7 +111,7 @@ struct OfTable {
   std::string unfollowed = {};   // what of the table cannot be followed, and why
 };
 
-// Of the nearest section, the first range from the call's size on whose way can do the call.
+// Starts at the range of the call's size in the nearest section, and takes the first whose way can do the call.
 OfTable by_table(const DecisionTable& table, const Call& asked, const fabric::Fabric& fabric, std::uint32_t num_ranks,
                  const std::optional<std::uint64_t>& both_ways) {
   const std::optional<TableAnswer> answer =
@@ -121,7 +121,7 @@ OfTable by_table(const DecisionTable& table, const Call& asked, const fabric::Fa
                            .types = asked.types});
   OfTable found;
   if (!answer) {
-    found.unfollowed = fmt::format("{} has nothing for it", table.title());
+    found.unfollowed = fmt::format("{} has no section for this call", table.title());
     return found;
   }
   for (const TableRange& range : answer->section->ranges) {
@@ -131,7 +131,7 @@ OfTable by_table(const DecisionTable& table, const Call& asked, const fabric::Fa
     const std::string place = fmt::format("{}:{}", table.title(), range.line);
     const Result<NamedAlgorithm> named =
         find_by_full_name(asked.collective, name, num_ranks, fabric.grid_of(num_ranks));
-    // Not for this number of ranks, as another's section may have it.
+    // A section for another number of ranks may name an algorithm that does not exist for this one.
     if (!named.ok()) continue;
     ChosenWay way = way_of(*named->algorithm, named->request, asked, place);
     if (const std::string against = objection_to(way, asked); !against.empty()) {
@@ -168,7 +168,7 @@ Result<Settings> settings_on(const fabric::Fabric& fabric, std::string_view word
   Settings settings = Settings::from(variables);
   settings.table = choose_fabric_table(variables.text(VariableId::table), fingerprint_of(words, fabric));
   if (!settings.table.unread.ok()) return settings.table.unread;
-  // Without what this machine's table has changed of it.
+  // The profile without the changes that this machine's table makes to it.
   const std::string named = variables.text(VariableId::profile);
   if (!same_name(named, kAutomaticProfile)) {
     settings.use_profile(choose_profile(named));

@@ -38,14 +38,14 @@ struct ChosenWay {
 
 // Tells fabrics apart. A generator's words say all; of a file, the contents count, since they may change.
 [[nodiscard]] std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric);
-// The same as decision tables have it.
+// The same digest, as decision tables write it.
 [[nodiscard]] std::string fingerprint_of(std::string_view words, const fabric::Fabric& fabric);
 
 // The decision table that calls obey on the fabric that TUTTI_FABRIC names. An error where there is no such fabric.
 [[nodiscard]] Result<TableChoice> table_of_named_fabric(const Variables& variables);
 
-// What the variables mean on the fabric of these words: with its machine profile, so that caches are the same wherever
-// it is simulated, and with a table of its own, if TUTTI_TABLE names one, not this machine's.
+// What the variables mean on the fabric of these words. Its machine profile applies, so that caches are the same
+// wherever it is simulated, and its own table if TUTTI_TABLE names one, but never this machine's table.
 [[nodiscard]] Result<Settings> settings_on(const fabric::Fabric& fabric, std::string_view words,
                                            const Variables& variables);
 

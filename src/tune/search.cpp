@@ -87,7 +87,7 @@ class Searcher {
     is_complete_ = false;
     return false;
   }
-  // Keeps only as many ways as can race in that time beside some others. Whether all are kept.
+  // Keeps only as many ways as can race in that time, together with so many others. Returns whether all were kept.
   bool keeps_all(std::vector<TableWay>& ways, std::uint64_t bytes, std::size_t others, double seconds) {
     const double cost = cost_of_way(bytes);
     const double affordable = cost > 0 ? std::max(seconds / cost - static_cast<double>(others), 0.0)
@@ -181,7 +181,7 @@ class Searcher {
     }
   }
 
-  // Of the best algorithms, the best way each.
+  // The best way of each of the best algorithms.
   [[nodiscard]] std::vector<TableWay> incumbents_of(const Cell& cell) const {
     std::vector<TableWay> incumbents;
     const std::vector<WayTime> best = ranking(cell);
@@ -194,8 +194,8 @@ class Searcher {
     return incumbents;
   }
 
-  // From the best algorithms uphill. Of several, since the best one may be in luck with the usual values. What was best
-  // at the size before goes first: it may have good values already.
+  // Climbs from several algorithms, since the best may only suit the usual values. The best ways of the previous size
+  // race first: they may have good values already.
   void race_neighbours() {
     if (!candidates_.neighbours) return;
     std::vector<std::uint64_t> sizes;

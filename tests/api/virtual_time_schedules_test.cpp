@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Twelve mixed collectives in virtual time: data as real as ever, times of their schedules to the last bit.
+// Collectives in virtual time, with blocks of different sizes too: data as real as ever, times of their schedules to
+// the last bit.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -267,8 +268,8 @@ TEST(VirtualTime, BlocksOfDifferentSizesMayBePendingOrInPlace) {
   });
 }
 
-// Of an all-to-all the size is that of one rank's input, in the mean, as in the library.
-TEST(VirtualTime, BlocksOfDifferentSizesGoByTheSizeOfTheWhole) {
+// For an all-to-all, the message size is the mean size of a rank's input, as in the library.
+TEST(VirtualTime, RangesOfTablesAreChosenByTheSizeOfTheWhole) {
   const TemporaryFolder folder;
   const std::vector<std::uint64_t> pairs = sizes_of_pairs();
   const std::uint64_t bytes = kSizesTogether * sizeof(std::int32_t);

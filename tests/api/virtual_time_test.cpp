@@ -137,16 +137,8 @@ TEST(VirtualTime, WhatAFabricCannotDoIsAnErrorThatSaysSo) {
              EXPECT_GT(now(comm), 0);
              EXPECT_EQ(tuttiWait(&refused), tuttiUnsupported);
            });
-  run_with(2, {on(kTorus)}, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+  run_with(2, {on(kTorus)}, [&](tuttiComm_t comm, int /*rank*/, tuttiResult_t made) {
     ASSERT_EQ(made, tuttiSuccess);
-    int mine = rank;
-    EXPECT_EQ(words_of(tuttiSend(&mine, 1, tuttiInt, 1 - rank, comm), tuttiUnsupported),
-              "sends and receives have no virtual time");
-    tuttiRequest_t request = nullptr;
-    EXPECT_EQ(words_of(tuttiIRecv(&mine, 1, tuttiInt, 1 - rank, comm, &request), tuttiUnsupported),
-              "sends and receives have no virtual time");
-    EXPECT_EQ(now(comm), 0);
-    EXPECT_DONE(tuttiBarrier(comm));  // it goes on
     EXPECT_EQ(tuttiAdvanceVirtualTime(comm, -1), tuttiInvalidArgument);
     EXPECT_EQ(tuttiGetVirtualTime(comm, nullptr, nullptr), tuttiInvalidArgument);
   });
@@ -349,8 +341,7 @@ TEST(VirtualTime, WrongTablesOfAFabricAreErrors) {
             std::string::npos)
       << refused({on(kTorus), "TUTTI_TABLE=" + unknown});
   const std::string good = folder.write("good.toml", fabric_table("any"));
-  EXPECT_NE(refused({"TUTTI_TABLE=" + good}).find("as TUTTI_FABRIC=simulate:torus_2d:2x3 makes them"),
-            std::string::npos);
+  EXPECT_NE(refused({"TUTTI_TABLE=" + good}).find("set TUTTI_FABRIC=simulate:torus_2d:2x3"), std::string::npos);
   // Ranks that have read different tables.
   const std::string other = folder.write("other.toml", fabric_table("any", "ring"));
   run_each_with(

@@ -341,7 +341,7 @@ TEST(SimulatedPeer, ObeysATableOfItsFabric) {
                         "symmetric memory)",
                         *table.value));
   EXPECT_EQ(row(1 << 20, {table}, 4).ran, fmt::format("all_reduce ring ({}:15, tuned with 6 ranks)", *table.value));
-  // Before it go a forced algorithm, and what decides between the rings.
+  // A forced algorithm takes precedence, and so does the variable that decides between the rings.
   const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"};
   const Row ring = row(1 << 20, {table, both_ways});
   EXPECT_EQ(ring.ran, "all_reduce ring_bidir_ag (by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE)");

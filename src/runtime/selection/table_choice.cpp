@@ -38,10 +38,8 @@ Result<DecisionTable> load_table(const std::string& path) {
 Status check_own(const DecisionTable& table) {
   const std::string& path = table.place;
   if (table.is_of_fabric())
-    return wrong_argument(
-        fmt::format("{}: peer is {}: the table is for calls on that fabric, as TUTTI_FABRIC={} makes "
-                    "them",
-                    path, in_quotes(table.peer), table.peer));
+    return wrong_argument(fmt::format("{}: peer is {}: only calls on that fabric obey this table; set TUTTI_FABRIC={}",
+                                      path, in_quotes(table.peer), table.peer));
   if (table.peer != kOwnPeer)
     return wrong_argument(fmt::format("{}: peer is {}: the table is for that; 'tutti export' translates it", path,
                                       in_quotes(table.peer)));
@@ -70,8 +68,8 @@ Status check_names(const DecisionTable& table) {
 
 std::string words_of_other(const DecisionTable& table, std::string_view whose, std::string_view fingerprint) {
   return fmt::format(
-      "the decision table {} is not obeyed: machine.fingerprint is {} ({}), and this {}'s is {}; \"any\" "
-      "there makes every {} obey it",
+      "the decision table {} is not obeyed: machine.fingerprint is {} ({}), but this {}'s is {}; with "
+      "machine.fingerprint = \"any\", every {} would obey it",
       table.place, in_quotes(table.fingerprint), table.machine, whose, in_quotes(fingerprint), whose);
 }
 
@@ -123,7 +121,7 @@ TableChoice choose_table(std::string_view wanted, const TableFolders& folders, b
     return table.ok() && table->is_of_fabric();
   };
   if (is_automatic || (in_virtual_time && !is_folder(named) && is_of_fabric())) {
-    // What there is for this machine.
+    // Falls through to the user's and the system's tables below.
   } else if (!is_folder(named)) {
     take(named, fingerprint, "TUTTI_TABLE names it", true, choice);
     if (choice.table != nullptr || !choice.unread.ok()) return choice;
@@ -155,7 +153,7 @@ TableChoice choose_table(const Variables& variables) {
 
 TableChoice choose_fabric_table(std::string_view wanted, std::string_view fingerprint) {
   TableChoice choice;
-  choice.why = "TUTTI_TABLE names none for it";
+  choice.why = "TUTTI_TABLE names no table of the fabric";
   if (wanted.empty() || same_name(wanted, kAutomaticTable) || same_name(wanted, kNoTable)) return choice;
   std::string path(wanted);
   if (is_folder(path)) {

@@ -41,14 +41,14 @@ struct TableFolders {
 
 // What TUTTI_TABLE says: auto, none, a file (a text with a slash in it, or one that ends in .toml), or a folder of
 // tables. A named one that cannot be read or is for another peer is `unread`; others are passed over with a warning, as
-// is any table of another machine. In virtual time a named one may be for the fabric, and says nothing of this machine.
+// is any table of another machine. In virtual time, a named table may be a fabric's; this machine then ignores it.
 [[nodiscard]] TableChoice choose_table(std::string_view wanted, const TableFolders& folders,
                                        bool in_virtual_time = false);
 // What these variables say.
 [[nodiscard]] TableChoice choose_table(const Variables& variables);
 
 // The table of calls on the simulated fabric with that fingerprint: what TUTTI_TABLE names, if it is of such a fabric.
-// One that cannot be read, or names an algorithm that there is not, is `unread`; one of another fabric is passed over
+// One that cannot be read, or names an algorithm that does not exist, is `unread`; one of another fabric is passed over
 // with a warning. Nothing is looked for elsewhere, so that a simulation says the same on every machine.
 [[nodiscard]] TableChoice choose_fabric_table(std::string_view wanted, std::string_view fingerprint);
 

@@ -74,8 +74,8 @@ Hosts hosts_of(const Layout& layout, std::uint32_t num_ranks) {
 
 void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.layout.name << setting.name; }
 
-// One case of share(); each layout takes different ones. Where each message takes many times as long, and there are
-// many ranks for few cores, fewer; and where tests are brief.
+// Takes one case in share(), different ones for each layout. Fewer under sanitizers, where each message takes much
+// longer, and in brief tests.
 std::vector<Case> some_of(std::vector<Case> cases, const Setting& setting) {
   cases = thinned(std::move(cases));
   std::size_t share = setting.share();
