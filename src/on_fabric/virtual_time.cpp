@@ -2,6 +2,7 @@
 #include "on_fabric/virtual_time.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <new>
@@ -420,10 +421,8 @@ VirtualTime::Timed VirtualTime::simulated(const Call& call) {
   };
   if (!way.ok()) return wrong(way.status());
   const Schedule& schedule = way->schedule;
-  if (way->needs_symmetric && !call.symmetric)
-    return wrong(not_here(fmt::format("{} needs both buffers in symmetric memory", schedule.name)));
-  if (!(call.in_place ? schedule.allows_in_place : schedule.allows_out_of_place))
-    return wrong(not_here(fmt::format("{} is not for calls {} place", schedule.name, call.in_place ? "in" : "out of")));
+  if (const std::string against = objection_to(*way, call); !against.empty())
+    return wrong(not_here(fmt::format("{} {}", schedule.name, against)));
   Result<simulate::Answer> answer = simulate::simulate(schedule, fabric_,
                                                        {.count = call.count,
                                                         .counts = call.counts,

@@ -11,7 +11,6 @@
 // For the communicator's thread only, but abort() and the clock are for any thread. The communicator must outlive this.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>

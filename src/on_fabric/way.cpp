@@ -92,14 +92,6 @@ Result<ChosenWay> named(std::string_view name, const Call& asked, const fabric::
   return way;
 }
 
-// Why the schedule cannot do the call; empty: it can.
-std::string objection_to(const ChosenWay& way, const Call& asked) {
-  if (way.needs_symmetric && !asked.symmetric) return "it needs both buffers in symmetric memory";
-  if (!(asked.in_place ? way.schedule.allows_in_place : way.schedule.allows_out_of_place))
-    return fmt::format("it is not for calls {} place", asked.in_place ? "in" : "out of");
-  return "";
-}
-
 // TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE decides between the two rings, as in the library.
 std::string_view ring_or(std::string_view name, const Call& asked, const std::optional<std::uint64_t>& both_ways) {
   if (!both_ways || asked.collective != Collective::all_reduce || (name != kRing && name != kBothWays)) return name;
@@ -136,7 +128,7 @@ OfTable by_table(const DecisionTable& table, const Call& asked, const fabric::Fa
     ChosenWay way = way_of(*named->algorithm, named->request, asked, place);
     if (const std::string against = objection_to(way, asked); !against.empty()) {
       if (found.unfollowed.empty())
-        found.unfollowed = fmt::format("{} ({}) cannot be followed: {}", name, place, against);
+        found.unfollowed = fmt::format("{} ({}) cannot be followed: it {}", name, place, against);
       continue;
     }
     way.is_of_ring_variable = name != range.way.algorithm;
@@ -199,6 +191,13 @@ Result<TableChoice> table_of_named_fabric(const Variables& variables) {
   const std::string_view words = std::string_view(named).substr(kFabricPeers.size());
   TUTTI_TRY_ASSIGN(const fabric::Fabric fabric, fabric::load_fabric(words));
   return choose_fabric_table(variables.text(VariableId::table), fingerprint_of(words, fabric));
+}
+
+std::string objection_to(const ChosenWay& way, const Call& asked) {
+  if (way.needs_symmetric && !asked.symmetric) return "needs both buffers in symmetric memory";
+  if (!(asked.in_place ? way.schedule.allows_in_place : way.schedule.allows_out_of_place))
+    return fmt::format("is not for calls {} place", asked.in_place ? "in" : "out of");
+  return "";
 }
 
 WayChooser::WayChooser() = default;

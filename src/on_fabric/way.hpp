@@ -36,6 +36,9 @@ struct ChosenWay {
   std::string unfollowed = {};  // which variable could not be followed, and why; empty: none
 };
 
+// Why the schedule cannot do the call: "is not for calls in place". Empty: it can.
+[[nodiscard]] std::string objection_to(const ChosenWay& way, const Call& asked);
+
 // Tells fabrics apart. A generator's words say all; of a file, the contents count, since they may change.
 [[nodiscard]] std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric);
 // The same digest, as decision tables write it.

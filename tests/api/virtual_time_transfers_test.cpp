@@ -179,7 +179,7 @@ TEST(VirtualTransfers, PartsKeepTheirPlaces) {
   EXPECT_GT(times[1], times[0]);
 }
 
-// Who waits for the time of a message that its sender never sends is told.
+// As in real time.
 TEST(VirtualTransfers, ARankThatAbortsLeavesNobodyWaiting) {
   run_with(2, {on(kSwitch)}, [](tuttiComm_t comm, int rank, tuttiResult_t) {
     int value = rank;
