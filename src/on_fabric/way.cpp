@@ -227,9 +227,9 @@ Result<ChosenWay> WayChooser::choose(const Call& asked, const fabric::Fabric& fa
       if (settings.table.table == nullptr || is_always_ring) return by_size(asked, call, known->selector);
       OfTable found = by_table(*settings.table.table, asked, fabric, num_ranks, known->both_ways);
       if (found.way) return *std::move(found.way);
-      Result<ChosenWay> way = by_size(asked, call, known->selector);
-      if (way.ok() && !found.unfollowed.empty()) way->why += fmt::format("; {}", found.unfollowed);
-      return way;
+      Result<ChosenWay> sized = by_size(asked, call, known->selector);
+      if (sized.ok() && !found.unfollowed.empty()) sized->why += fmt::format("; {}", found.unfollowed);
+      return sized;
     }
     if (!forced.file->unread.ok()) return forced.file->unread;
     if (std::string file = fmt::format("{} {}", name_of(asked.collective), forced.file->agreement());

@@ -3,7 +3,10 @@
 
 #include <cerrno>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -125,6 +128,64 @@ TEST(Result, GivesItsValueAway) {
   const std::unique_ptr<int> taken = std::move(result).value();
   EXPECT_EQ(*taken, 7);
 }
+
+// Copies and moves throw where they are told to.
+struct Counted {
+  explicit Counted(int given) : value(given) { ++alive; }
+  Counted(const Counted& other) : value(other.value) {
+    if (value < 0) throw std::runtime_error("no copy");
+    ++alive;
+  }
+  Counted& operator=(const Counted&) = default;
+  ~Counted() { --alive; }
+  int value;
+  static inline int alive = 0;
+};
+
+TEST(Result, AssignsValuesAndErrorsOverEachOther) {
+  {
+    const Result<Counted> one(Counted(1)), two(Counted(2)), error(Status(Code::timeout, "late"));
+    Result<Counted> result = one;
+    EXPECT_EQ(result->value, 1);
+    result = two;
+    EXPECT_EQ(result->value, 2);
+    result = error;
+    EXPECT_EQ(result.status().message(), "late");
+    EXPECT_EQ(Counted::alive, 2);
+    result = Result<Counted>(Status(Code::aborted, "later"));
+    EXPECT_EQ(result.status().message(), "later");
+    result = Result<Counted>(two);
+    EXPECT_EQ(result->value, 2);
+    const Result<Counted>& same = result;
+    result = same;
+    EXPECT_EQ(result->value, 2);
+    EXPECT_EQ(Counted::alive, 3);
+  }
+  EXPECT_EQ(Counted::alive, 0);
+}
+
+TEST(Result, AnErrorThatWasMovedFromIsNoValue) {
+  Result<Counted> error(Status(Code::timeout, "late"));
+  const Result<Counted> taken = std::move(error);
+  EXPECT_FALSE(taken.ok());
+  EXPECT_FALSE(error.ok());  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(Result, KeepsItsErrorWhereAValueCannotBeCopiedOverIt) {
+  {
+    Result<Counted> negative(Counted(1));
+    negative->value = -1;
+    Result<Counted> error(Status(Code::timeout, "late"));
+    EXPECT_THROW(error = negative, std::runtime_error);
+    EXPECT_EQ(error.status().message(), "late");
+  }
+  EXPECT_EQ(Counted::alive, 0);
+}
+
+static_assert(std::is_copy_constructible_v<Result<int>> && std::is_copy_assignable_v<Result<int>>);
+static_assert(!std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+static_assert(!std::is_copy_assignable_v<Result<std::unique_ptr<int>>>);
+static_assert(std::is_nothrow_move_constructible_v<Result<std::string>>);
 
 Result<std::unique_ptr<int>> number(int from) {
   if (from < 0) return Status(Code::invalid_argument, "below 0");
