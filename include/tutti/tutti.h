@@ -469,13 +469,16 @@ TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStat
  * that fabric. Rank r of the first communicator is rank r of the fabric, also in communicators that are split from it.
  * A collective begins once all its ranks have started it and the previous one has ended; so roots wait, too. A call
  * that the fabric cannot do returns tuttiUnsupported on every rank; it has been carried out, but no clock has moved.
- * A message takes as long as it does alone on the fabric; a late receiver does not hold its sender up.
+ * A message takes as long as it does alone on the fabric, from when both ranks have started it, and at least the time
+ * of one byte; to the rank itself it takes none. Messages do not slow each other, and a late receiver does not hold its
+ * sender up.
  * tuttiGetAlgorithm and the statistics name this host's algorithms; with TUTTI_DEBUG=info the log names those of the
  * fabric. Threads that call different communicators share their rank's clock.
  *
- * *now is this rank's clock, in nanoseconds since the first communicator was made. It advances when a collective has
- * been waited for, and with tuttiAdvanceVirtualTime. *last_call is how long this communicator's last collective took,
- * until its last rank was done. Either may be NULL. In real time this returns tuttiUnsupported. */
+ * *now is this rank's clock, in nanoseconds since the first communicator was made. It advances when a collective, a
+ * send or a receive has been waited for, and with tuttiAdvanceVirtualTime. *last_call is how long this communicator's
+ * last collective took, until its last rank was done. Either may be NULL. In real time this returns tuttiUnsupported.
+ */
 TUTTI_API tuttiResult_t tuttiGetVirtualTime(tuttiComm_t comm, double* now, double* last_call);
 /* The program says how long it computes: this rank's clock advances by that many nanoseconds. In real time it does
  * nothing. */

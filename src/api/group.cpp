@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "api/handle.hpp"
@@ -60,8 +61,8 @@ tuttiResult_t tuttiGroupEnd() {
       Recorder* const recorder = recorder_of(each);
       const std::int64_t start = recorder == nullptr ? 0 : recorder->begin_group_end();
       Status status = each->communicator->end_group();
-      if (tutti::on_fabric::VirtualTime* const time = tutti::api::virtual_time_of(each); time != nullptr && status.ok())
-        status = time->end_group();
+      if (tutti::on_fabric::VirtualTime* const time = tutti::api::virtual_time_of(each))
+        if (Status timed = time->end_group(); status.ok()) status = std::move(timed);
       if (recorder != nullptr) recorder->end_group(start);
       if (first.ok()) first = std::move(status);
     }

@@ -61,12 +61,13 @@ extern "C" tuttiResult_t tuttiCommShrink(tuttiComm_t comm, tuttiComm_t* newcomm,
            "share on one host; make a new one with tuttiGetUniqueId"});
     while (true) {
       *newcomm = nullptr;
-      Result<tutti::ShrinkOutcome> outcome = Status(tutti::Code::internal, "");
-      try {
-        outcome = attempt(comm, config, newcomm);
-      } catch (const std::bad_alloc&) {
-        outcome = tutti::api::no_memory();
-      }
+      const Result<tutti::ShrinkOutcome> outcome = [&]() -> Result<tutti::ShrinkOutcome> {
+        try {
+          return attempt(comm, config, newcomm);
+        } catch (const std::bad_alloc&) {
+          return tutti::api::no_memory();
+        }
+      }();
       if (outcome.ok() && *outcome == tutti::ShrinkOutcome::made) return tuttiSuccess;
       tuttiCommDestroy(std::exchange(*newcomm, nullptr));
       if (!outcome.ok()) return report(outcome.status());

@@ -234,7 +234,7 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
 tuttiResult_t tuttiCommFinalize(tuttiComm_t comm) {
   return within_finalized(comm, [&] {
     const tutti::Status finalized = comm->communicator->finalize();
-    if (finalized.ok() && comm->surroundings->virtual_time != nullptr) comm->surroundings->virtual_time->settle();
+    if (comm->surroundings->virtual_time != nullptr) comm->surroundings->virtual_time->settle();
     return report(finalized);
   });
 }
@@ -246,7 +246,7 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   const tuttiResult_t result = guarded([&] {
     comm->communicator->take_over();
     const tutti::Status settled = comm->communicator->settle();
-    if (settled.ok() && comm->surroundings->virtual_time != nullptr) comm->surroundings->virtual_time->settle();
+    if (comm->surroundings->virtual_time != nullptr) comm->surroundings->virtual_time->settle();
     return report(settled);
   });
   static_cast<void>(guarded([&] {

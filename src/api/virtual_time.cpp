@@ -3,9 +3,38 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace tutti::api {
+
+namespace {
+
+// At once, as pending operations: clocks then travel while this rank waits for the data. If one is refused, none is
+// started.
+Status run_pending(tuttiComm_t comm, std::span<const Transfer> asked) {
+  std::array<Operation*, 2> operations{};
+  Status status;
+  std::size_t number = 0;
+  for (const Transfer& each : asked) {
+    const Result<Operation*> operation = prepare(comm, each, false);
+    status = operation.status();
+    if (!status.ok()) break;
+    operations[number++] = *operation;
+  }
+  const std::span<Operation*> all = std::span(operations).first(number);
+  for (Operation* const each : all)
+    if (status.ok()) status = start(*each);
+  for (Operation* const each : all) {
+    if (each->is_active)
+      if (Status ended = wait(*each); status.ok()) status = std::move(ended);
+    comm->communicator->release(*each);
+  }
+  return status;
+}
+
+}  // namespace
 
 tuttiResult_t carry_out(tuttiComm_t comm, const Invocation& asked) {
   Communicator& communicator = *comm->communicator;
@@ -30,15 +59,15 @@ tuttiResult_t carry_out_in_group(tuttiComm_t comm, const Transfer& asked, Result
 tuttiResult_t carry_out(tuttiComm_t comm, const Transfer& asked) {
   Communicator& communicator = *comm->communicator;
   if (thread_work.open_groups > 0) return carry_out_in_group(comm, asked, communicator.prepare(asked, false));
-  const Status status = communicator.transfer(asked);
-  on_fabric::VirtualTime* const time = virtual_time_of(comm);
-  return report(status.ok() && time != nullptr ? time->run({&asked, 1}) : status);
+  // To itself it takes no time, and is refused unless its other half is pending.
+  if (virtual_time_of(comm) == nullptr || asked.peer == communicator.rank())
+    return report(communicator.transfer(asked));
+  return report(run_pending(comm, std::array{asked}));
 }
 
 Status carry_out(tuttiComm_t comm, const Transfer& sent, const Transfer& received) {
-  TUTTI_TRY(comm->communicator->exchange(sent, received));
-  on_fabric::VirtualTime* const time = virtual_time_of(comm);
-  return time == nullptr ? Status() : time->run(std::array{sent, received});
+  if (virtual_time_of(comm) == nullptr) return comm->communicator->exchange(sent, received);
+  return run_pending(comm, std::array{sent, received});
 }
 
 namespace {
@@ -48,7 +77,6 @@ Result<Operation*> prepare_timed(tuttiComm_t comm, const Asked& asked, bool is_p
   on_fabric::VirtualTime* const time = virtual_time_of(comm);
   TUTTI_TRY_ASSIGN(Operation* const operation, comm->communicator->prepare(asked, is_persistent));
   if (time == nullptr) return operation;
-  operation->timed = time;
   if (const Status status = time->remember(asked, *operation); !status.ok()) {
     comm->communicator->release(*operation);
     return status;
@@ -79,11 +107,17 @@ Status wait(Operation& operation) {
 }
 
 Result<bool> test(Operation& operation) {
-  on_fabric::VirtualTime* const time = virtual_time_of(operation);
-  if (time != nullptr && !time->is_ready(operation)) return false;
+  const bool is_active = operation.is_active;
   TUTTI_TRY_ASSIGN(const bool is_done, operation.owner->test(operation));
-  if (time != nullptr && is_done) TUTTI_TRY(time->end(operation));
-  return is_done;
+  on_fabric::VirtualTime* const time = virtual_time_of(operation);
+  if (time == nullptr || !is_done) return is_done;
+  if (!time->is_ready(operation)) {
+    // Its data is here, and not yet the clocks: for the program it goes on.
+    operation.is_active = is_active;
+    return false;
+  }
+  TUTTI_TRY(time->end(operation));
+  return true;
 }
 
 }  // namespace tutti::api

@@ -12,7 +12,7 @@ namespace tutti::api {
   return comm->surroundings->virtual_time.get();
 }
 [[nodiscard]] inline on_fabric::VirtualTime* virtual_time_of(const Operation& operation) {
-  return static_cast<on_fabric::VirtualTime*>(operation.timed);
+  return on_fabric::VirtualTime::of(operation);
 }
 
 // Runs a collective, a send or a receive to its end, or only starts it if a group is open. Called within the

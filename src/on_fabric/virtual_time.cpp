@@ -35,10 +35,11 @@ constexpr std::uint64_t kApart = 2;
 constexpr std::uint64_t kSymmetric = 4;
 constexpr std::uint64_t kRefused = 8;  // its arguments are wrong
 
-// Without what forces algorithms, so that clocks travel whatever the program's own calls are forced to.
+// Without what forces algorithms, so that clocks travel whatever the program's own calls are forced to; with as many
+// slots, so that they go ahead of what they belong to as far as it does itself.
 Result<Variables> plain(const Variables& variables) {
   Environment environment;
-  for (const VariableId id : {VariableId::timeout, VariableId::late_warning})
+  for (const VariableId id : {VariableId::timeout, VariableId::late_warning, VariableId::staging_depth})
     environment.set(std::string(row_of(id).name), variables.text(id));
   return Variables::load(environment, ConfPaths());
 }
@@ -105,7 +106,12 @@ VirtualTime::VirtualTime(Communicator& communicator, Options options)
       clock_(options.clock == nullptr ? std::make_shared<VirtualClock>() : std::move(options.clock)),
       place_(options.place),
       log_(options.log),
-      settings_(settings_on(fabric_, named_->words(), options.variables)) {}
+      settings_(settings_on(fabric_, named_->words(), options.variables)),
+      two_(fabric_) {
+  two_.grid.clear();
+}
+
+VirtualTime::~VirtualTime() { communicator_.set_companion(nullptr); }
 
 Status VirtualTime::break_both(const Status& why) {
   communicator_.region().break_with({why.code(), communicator_.rank(), fmt::format("virtual time: {}", why.message())});
@@ -131,6 +137,7 @@ Status VirtualTime::meet(const Variables& variables) {
   TUTTI_TRY_ASSIGN(const SplitGroup group, split(communicator_, 0, static_cast<int>(communicator_.rank())));
   TUTTI_TRY_ASSIGN(clocks_, Communicator::join(group.id, group.num_ranks, group.rank, nullptr, own, log_,
                                                [&] { return why_in_vain(communicator_, group); }));
+  communicator_.set_companion(clocks_.get());
   TUTTI_TRY(compare());
   TUTTI_TRY(settings_.status());
   if (communicator_.rank() != 0) return {};
@@ -211,10 +218,9 @@ Result<VirtualTime::Asked> VirtualTime::asked_of(const Invocation& asked) const 
   return found;
 }
 
-Status VirtualTime::start(const Asked& asked, const Operation* operation) {
-  clocks_->take_over();
+Status VirtualTime::start(const Asked& asked, Made* made) {
   auto added = std::make_unique<Started>();
-  added->operation = operation;
+  added->made = made;
   added->call = asked.call;
   added->mine = {std::bit_cast<std::uint64_t>(clock_->now()), asked.how};
   added->mine.insert(added->mine.end(), asked.blocks.begin(), asked.blocks.end());
@@ -234,6 +240,7 @@ Status VirtualTime::start(const Asked& asked, const Operation* operation) {
     return break_both(status);
   }
   call.number = ++last_number_;
+  if (made != nullptr) made->started = &call;
   return {};
 }
 
@@ -254,86 +261,82 @@ Status VirtualTime::run(const Invocation& asked) {
   });
 }
 
-Status VirtualTime::remember(const Invocation& asked, const Operation& operation) {
+Status VirtualTime::remember(const Invocation& asked, Operation& operation) {
+  TUTTI_TRY_ASSIGN(Asked found, asked_of(asked));
+  return remember_as(std::move(found), operation);
+}
+
+// In the operation's place another may have been, which has ended unless the communicator is broken.
+Status VirtualTime::remember_as(std::variant<Transfer, Asked> asked, Operation& operation) {
+  if (is_broken()) return communicator_.failure();
   return within_memory([&]() -> Status {
-    TUTTI_TRY_ASSIGN(made_[&operation], asked_of(asked));
+    Made& made = made_[&operation];
+    made = {.owner = this, .asked = std::move(asked)};
+    operation.timed = &made;
     return {};
   });
 }
 
 Status VirtualTime::begin(const Operation& operation) {
   return within_memory([&]() -> Status {
-    const auto found = made_.find(&operation);
-    if (found == made_.end()) return {Code::internal, "a request in virtual time that was not made there"};
-    ended_in_.erase(&operation);
-    if (const Transfer* const transfer = std::get_if<Transfer>(&found->second))
-      return start(*transfer, &operation).status();
-    return start(std::get<Asked>(found->second), &operation);
+    Made& made = made_of(operation);
+    made.ended_in = Status();
+    if (const Transfer* const transfer = std::get_if<Transfer>(&made.asked))
+      return start(*transfer, made.moving.emplace());
+    return start(std::get<Asked>(made.asked), &made);
   });
 }
 
-const VirtualTime::Started* VirtualTime::find(const Operation& operation) const {
-  // Takes the last match: a failed call's entry stays until a later call ends, since nobody asks for its end.
-  const auto found =
-      std::find_if(started_.rbegin(), started_.rend(), [&](const auto& each) { return each->operation == &operation; });
-  return found == started_.rend() ? nullptr : found->get();
+// Progresses what is pending.
+bool VirtualTime::is_told(Operation& telling) {
+  // One that was found to be done before is not active any more.
+  if (!telling.is_active || is_broken()) return true;
+  const Result<bool> is_done = clocks_->test(telling);
+  if (is_done.ok()) return *is_done;
+  static_cast<void>(break_both(is_done.status()));
+  return true;
 }
 
 bool VirtualTime::is_ready(const Operation& operation) {
-  if (const Moving* const moving = find_moving(operation)) return is_ready(*moving);
-  const Started* const of = find(operation);
-  if (of == nullptr || is_broken()) return true;
-  clocks_->take_over();
+  const Made& made = made_of(operation);
+  if (made.moving) return made.moving->telling == nullptr || is_told(*made.moving->telling);
+  if (made.started == nullptr) return true;
   for (const std::unique_ptr<Started>& each : started_) {
-    // One that was found to be done before is not active any more.
-    if (each->telling->is_active) {
-      const Result<bool> is_done = clocks_->test(*each->telling);
-      if (!is_done.ok()) {
-        static_cast<void>(break_both(is_done.status()));
-        return true;
-      }
-      if (!*is_done) return false;
-    }
-    if (each.get() == of) break;
+    if (!is_told(*each->telling)) return false;
+    if (each.get() == made.started) break;
   }
   return true;
 }
 
 bool VirtualTime::looks_ready(const Operation& operation) const {
   if (is_broken() || clocks_->async_error() != Code::ok) return true;
-  if (const Moving* const moving = find_moving(operation))
-    return moving->is_send || moving->telling == nullptr || moving->telling->is_done();
-  const Started* const of = find(operation);
-  return of == nullptr || of->telling->is_done();
+  const Made& made = made_of(operation);
+  const Operation* const telling = made.moving ? made.moving->telling : made.started ? made.started->telling : nullptr;
+  return telling == nullptr || telling->is_done();
 }
 
 Status VirtualTime::end(const Operation& operation) {
-  if (Moving* const moving = find_moving(operation)) return within_memory([&] { return end(*moving); });
-  if (const Started* const of = find(operation)) return within_memory([&] { return end_up_to(of->number); });
-  const auto kept = ended_in_.find(&operation);
-  if (kept == ended_in_.end()) return {};
-  Status status = std::move(kept->second);
-  ended_in_.erase(kept);
-  return status;
+  Made& made = made_of(operation);
+  if (made.moving) return within_memory([&] { return end(*made.moving); });
+  if (made.started != nullptr) return within_memory([&] { return end_up_to(made.started->number); });
+  return std::exchange(made.ended_in, Status());
 }
 
 Status VirtualTime::end_group() {
+  if (is_broken()) return communicator_.failure();
   return within_memory([&]() -> Status {
     Status last = end_up_to(last_grouped_);
     Status first = std::exchange(group_ended_in_, Status());
     if (first.ok()) first = std::move(last);
-    for (const std::unique_ptr<Moving>& each : moving_) {
-      if (!each->is_grouped || each->is_over) continue;
-      if (Status status = end(*each); first.ok()) first = std::move(status);
-    }
+    for (Moving& each : grouped_)
+      if (Status status = end(each); first.ok()) first = std::move(status);
+    if (!is_broken()) grouped_.clear();
     return first;
   });
 }
 
 void VirtualTime::settle() {
-  if (is_broken()) return;
-  clocks_->take_over();
-  static_cast<void>(clocks_->settle());
+  if (!is_broken()) static_cast<void>(clocks_->settle());
 }
 
 // Also ends when the program's communicator breaks: then somebody may never tell.
@@ -348,25 +351,24 @@ Status VirtualTime::await(Operation& telling) {
 }
 
 Status VirtualTime::end_up_to(std::uint64_t number) {
-  clocks_->take_over();
   while (!started_.empty() && started_.front()->number <= number) {
     TUTTI_TRY(await(*started_.front()->telling));
     const std::unique_ptr<Started> first = std::move(started_.front());
     started_.pop_front();
     clocks_->release(*first->telling);
+    Made* const made = first->made;
+    // Where the real call has failed, nobody asks for its end, and another may be in its place.
+    const bool is_awaited = made != nullptr && made->started == first.get();
+    if (is_awaited) made->started = nullptr;
     Status status = take_time_of(*first);
     if (first->number == number) return status;
-    if (!status.ok()) keep(*first, std::move(status));
+    // For whoever waits for it.
+    if (is_awaited)
+      made->ended_in = std::move(status);
+    else if (made == nullptr && group_ended_in_.ok())
+      group_ended_in_ = std::move(status);
   }
   return {};
-}
-
-// For whoever waits for it.
-void VirtualTime::keep(const Started& of, Status status) {
-  if (of.operation != nullptr)
-    ended_in_[of.operation] = std::move(status);
-  else if (group_ended_in_.ok())
-    group_ended_in_ = std::move(status);
 }
 
 // The same on all ranks, but for whose clock it is.

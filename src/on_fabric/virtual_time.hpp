@@ -5,8 +5,8 @@
 // Each rank has a clock. A collective begins when the last of its ranks has started it, and not before the previous one
 // has ended. From there each rank takes its own time in the simulation. Clocks travel on a communicator of their own,
 // in an all-gather that is started after each collective. So pending operations stay pending, and a rank that waits for
-// a collective waits until all ranks have started it. Every rank then simulates the same. With each message of a send
-// goes the sender's clock, to the receiver alone. The two communicators break together.
+// a collective waits until all ranks have started it. Every rank then simulates the same. With each send goes the
+// sender's clock, to the receiver alone. The two communicators break together, and threads take them over together.
 //
 // For the communicator's thread only, but abort() and the clock are for any thread. The communicator must outlive this.
 #pragma once
@@ -17,7 +17,7 @@
 #include <map>
 #include <memory>
 #include <new>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -75,6 +75,12 @@ class VirtualTime {
 
   VirtualTime(const VirtualTime&) = delete;
   VirtualTime& operator=(const VirtualTime&) = delete;
+  ~VirtualTime();
+
+  // Of an operation that this has remembered; null: it takes real time.
+  [[nodiscard]] static VirtualTime* of(const Operation& operation) {
+    return operation.timed == nullptr ? nullptr : static_cast<const Made*>(operation.timed)->owner;
+  }
 
   [[nodiscard]] double now() const { return clock_->now(); }
   [[nodiscard]] double last_call() const { return last_; }
@@ -83,21 +89,20 @@ class VirtualTime {
   // The program computes for so many nanoseconds, at least 0.
   void advance(double nanoseconds) { clock_->advance(nanoseconds); }
 
-  // A collective has been carried out to its end, or sends and receives at once.
+  // A collective has been carried out to its end.
   [[nodiscard]] Status run(const Invocation& asked);
-  [[nodiscard]] Status run(std::span<const Transfer> asked);
   // It has been started in a group.
   [[nodiscard]] Status begin_in_group(const Invocation& asked);
   [[nodiscard]] Status begin_in_group(const Transfer& asked);
   // An operation has been made for it; then that operation has been started.
-  [[nodiscard]] Status remember(const Invocation& asked, const Operation& operation);
-  [[nodiscard]] Status remember(const Transfer& asked, const Operation& operation);
+  [[nodiscard]] Status remember(const Invocation& asked, Operation& operation);
+  [[nodiscard]] Status remember(const Transfer& asked, Operation& operation);
   [[nodiscard]] Status begin(const Operation& operation);
   // Whether end() would return without waiting for another rank, also for a broken communicator. The first progresses
   // pending operations, the second only looks.
   [[nodiscard]] bool is_ready(const Operation& operation);
   [[nodiscard]] bool looks_ready(const Operation& operation) const;
-  // It has been waited for: moves this rank's clock to its end.
+  // It has been waited for: moves this rank's clock to its end. The group's calls have, some of them perhaps in vain.
   [[nodiscard]] Status end(const Operation& operation);
   [[nodiscard]] Status end_group();
   // Waits until the other ranks have what they need of this one.
@@ -113,25 +118,31 @@ class VirtualTime {
     std::uint64_t how = 0;
     std::vector<std::uint64_t> blocks = {};  // of the input, then of the output; none: all are alike
   };
+  struct Made;
   struct Started {
     std::uint64_t number = 0;  // from 1, in order
-    const Operation* operation = nullptr;
+    Made* made = nullptr;      // null: for no operation
     Call call;
     std::vector<std::uint64_t> mine;
     std::vector<std::uint64_t> all;  // of each rank
     Operation* telling = nullptr;
   };
-  // A send or a receive (virtual_transfers.cpp).
+  // A send or a receive that has been started (virtual_transfers.cpp). Stays where it is as long as it is told of.
   struct Moving {
-    const Operation* operation = nullptr;
     bool is_send = false;
-    bool is_grouped = false;
-    bool is_over = false;  // this rank's clock has been moved to its end
     std::uint32_t peer = 0;
     std::uint64_t bytes = 0;
     double begin = 0;              // when this rank started it
     std::uint64_t stamp = 0;       // when the sender did
-    Operation* telling = nullptr;  // null: to or from itself
+    Operation* telling = nullptr;  // null: to or from itself, or it has ended
+  };
+  // What an operation was made for last, and how far that has come.
+  struct Made {
+    VirtualTime* owner = nullptr;
+    std::variant<Transfer, Asked> asked = {};
+    const Started* started = nullptr;  // a collective whose end nobody has asked for
+    std::optional<Moving> moving = {};
+    Status ended_in = {};  // a collective that has ended in an error before it was waited for
   };
   struct MessageTimes {
     Status status;
@@ -150,20 +161,18 @@ class VirtualTime {
   [[nodiscard]] Status compare();
   [[nodiscard]] Result<Asked> asked_of(const Invocation& asked) const;
   [[nodiscard]] Asked asked_of_varying(const Invocation& asked) const;
-  [[nodiscard]] Status start(const Asked& asked, const Operation* operation);
-  [[nodiscard]] const Started* find(const Operation& operation) const;
+  [[nodiscard]] Status start(const Asked& asked, Made* made);
   // Everything up to that one, in order; says how that one ended.
   [[nodiscard]] Status end_up_to(std::uint64_t number);
   [[nodiscard]] Status await(Operation& telling);
   [[nodiscard]] Status take_time_of(const Started& first);
-  void keep(const Started& of, Status status);
-  [[nodiscard]] Result<Moving*> start(const Transfer& asked, const Operation* operation);
+  [[nodiscard]] static Made& made_of(const Operation& operation) { return *static_cast<Made*>(operation.timed); }
+  [[nodiscard]] Status remember_as(std::variant<Transfer, Asked> asked, Operation& operation);
+  [[nodiscard]] Status start(const Transfer& asked, Moving& moving);
   [[nodiscard]] Status end(Moving& moving);
-  [[nodiscard]] Moving* find_moving(const Operation& operation) const;
-  [[nodiscard]] bool is_ready(const Moving& moving);
-  void forget_ended();
+  [[nodiscard]] bool is_told(Operation& telling);
   [[nodiscard]] const MessageTimes& message_times(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
-  [[nodiscard]] MessageTimes simulated(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const;
+  [[nodiscard]] MessageTimes simulated(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
   [[nodiscard]] const Timed& timed(const Call& call);
   [[nodiscard]] Timed simulated(const Call& call);
   [[nodiscard]] Result<ChosenWay> choose(const Call& call);
@@ -189,11 +198,11 @@ class VirtualTime {
   Result<Settings> settings_;
   WayChooser chooser_;
   std::deque<std::unique_ptr<Started>> started_;  // in order; whose end nobody has asked for
-  std::deque<std::unique_ptr<Moving>> moving_;    // sends and receives that have not ended, or not been told of yet
-  std::map<const Operation*, std::variant<Asked, Transfer>> made_;  // what each was made for last
-  std::map<const Operation*, Status> ended_in_;                     // in what error, before it was waited for
+  std::map<const Operation*, Made> made_;
+  std::deque<Moving> grouped_;  // sends and receives of the open group
   Status group_ended_in_;
   std::map<Call, Timed> known_;
+  fabric::Fabric two_;  // the same fabric with two ranks, for messages
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, MessageTimes> known_messages_;  // from, to, bytes
   std::uint64_t last_number_ = 0;
   std::uint64_t last_grouped_ = 0;

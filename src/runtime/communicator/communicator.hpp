@@ -97,7 +97,12 @@ class Communicator final : private Work {
   // What is pending here, from the thread that called last, which may be going on with it in a wait for something else.
   // So before everything but the small path, for which there is nothing pending: whatever a call reads, going on
   // writes.
-  void take_over() { place_.come(); }
+  void take_over() {
+    place_.come();
+    if (companion_ != nullptr) companion_->place_.come();
+  }
+  // Whoever takes this one over takes that one over as well; null: none.
+  void set_companion(Communicator* companion) { companion_ = companion; }
 
   // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
   [[nodiscard]] Status run(const Invocation& asked);
@@ -395,6 +400,7 @@ class Communicator final : private Work {
   std::uint32_t num_ranks_;
   Settings settings_;
   Log& log_;
+  Communicator* companion_ = nullptr;
   int process_;                         // that joined
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
   MachineProfile profile_;              // for the caches of its host's leader

@@ -96,7 +96,10 @@ TEST(TuneScore, AMachineThatBecameSlowerIsNoticed) {
       cell.times = {{.way = way("ring"), .us = us / 2}, {.way = way(""), .us = us}};
       // Of two ranks, all sizes but one take 1.7 times as long; of four, all but one are as they were.
       const bool is_odd_one = each == 1;
-      scored.push_back({.key = cell.key, .bytes = cell.bytes, .before_us = (ranks == 2) != is_odd_one ? us * 1.7 : us});
+      Scored& score = scored.emplace_back();
+      score.key = cell.key;
+      score.bytes = cell.bytes;
+      score.before_us = (ranks == 2) != is_odd_one ? us * 1.7 : us;
     }
   const std::vector<Drift> slower = drifts_of(scored, cells, default_way);
   ASSERT_EQ(slower.size(), 1U);

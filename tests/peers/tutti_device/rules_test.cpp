@@ -13,7 +13,8 @@ TEST(TuttiDevicePeer, TheLibraryTakesATableOfDevices) {
   table.fingerprint = kAnyMachine;
   table.set_measured_peer(kDevicePeer);
   table.sections.push_back(
-      {.memory = TableMemory::symmetric, .ranges = {{.way = {.algorithm = "two_shot"}, .evidence = {}}}});
+      {.memory = TableMemory::symmetric,
+       .ranges = {{.way = {.algorithm = "two_shot", .tuning = {}, .settings = {}}, .evidence = {}}}});
   const auto rules = DeviceRules::read("", write_table(table), "it.toml");
   ASSERT_TRUE(rules.ok()) << rules.status().to_string();
   EXPECT_EQ(rules->table.sections.size(), 1U);
