@@ -469,9 +469,9 @@ TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStat
  * that fabric. Rank r of the first communicator is rank r of the fabric, also in communicators that are split from it.
  * A collective begins once all its ranks have started it and the previous one has ended; so roots wait, too. A call
  * that the fabric cannot do returns tuttiUnsupported on every rank; it has been carried out, but no clock has moved.
- * A message takes as long as it does alone on the fabric, from when both ranks have started it, and at least the time
- * of one byte; to the rank itself it takes none. Messages do not slow each other, and a late receiver does not hold its
- * sender up.
+ * A message takes as long as it would alone on the fabric, and at least the time of one byte: a receive from when both
+ * ranks have started, a send from when the sender has. So messages do not slow each other, and a late receiver does not
+ * delay its sender. A message to the rank itself takes no time.
  * tuttiGetAlgorithm and the statistics name this host's algorithms; with TUTTI_DEBUG=info the log names those of the
  * fabric. Threads that call different communicators share their rank's clock.
  *

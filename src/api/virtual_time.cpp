@@ -11,13 +11,14 @@ namespace tutti::api {
 
 namespace {
 
-// At once, as pending operations: clocks then travel while this rank waits for the data. If one is refused, none is
+// Starts all, then waits for each, so that clocks travel while this rank waits for the data. If one is refused, none is
 // started.
-Status run_pending(tuttiComm_t comm, std::span<const Transfer> asked) {
+template <typename Asked>
+Status run_pending(tuttiComm_t comm, std::span<const Asked> asked) {
   std::array<Operation*, 2> operations{};
   Status status;
   std::size_t number = 0;
-  for (const Transfer& each : asked) {
+  for (const Asked& each : asked) {
     const Result<Operation*> operation = prepare(comm, each, false);
     status = operation.status();
     if (!status.ok()) break;
@@ -42,6 +43,8 @@ tuttiResult_t carry_out(tuttiComm_t comm, const Invocation& asked) {
   const bool is_grouped = thread_work.open_groups > 0;
   if (time == nullptr)
     return is_grouped ? begin_in_group(comm, communicator.prepare(asked, false)) : report(communicator.run(asked));
+  // One that fails has told its clock by then, as other ranks have whose own calls are pending.
+  if (!is_grouped && asked.varying != nullptr) return report(run_pending<Invocation>(comm, std::array{asked}));
   if (!is_grouped) {
     const Status status = communicator.run(asked);
     return report(status.ok() ? time->run(asked) : status);
@@ -59,15 +62,15 @@ tuttiResult_t carry_out_in_group(tuttiComm_t comm, const Transfer& asked, Result
 tuttiResult_t carry_out(tuttiComm_t comm, const Transfer& asked) {
   Communicator& communicator = *comm->communicator;
   if (thread_work.open_groups > 0) return carry_out_in_group(comm, asked, communicator.prepare(asked, false));
-  // To itself it takes no time, and is refused unless its other half is pending.
+  // A message to the rank itself takes no time. It is refused unless its other half is pending.
   if (virtual_time_of(comm) == nullptr || asked.peer == communicator.rank())
     return report(communicator.transfer(asked));
-  return report(run_pending(comm, std::array{asked}));
+  return report(run_pending<Transfer>(comm, std::array{asked}));
 }
 
 Status carry_out(tuttiComm_t comm, const Transfer& sent, const Transfer& received) {
   if (virtual_time_of(comm) == nullptr) return comm->communicator->exchange(sent, received);
-  return run_pending(comm, std::array{sent, received});
+  return run_pending<Transfer>(comm, std::array{sent, received});
 }
 
 namespace {
@@ -112,7 +115,7 @@ Result<bool> test(Operation& operation) {
   on_fabric::VirtualTime* const time = virtual_time_of(operation);
   if (time == nullptr || !is_done) return is_done;
   if (!time->is_ready(operation)) {
-    // Its data is here, and not yet the clocks: for the program it goes on.
+    // Its data has arrived and the clocks have not: it stays active.
     operation.is_active = is_active;
     return false;
   }

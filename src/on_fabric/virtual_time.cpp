@@ -8,6 +8,7 @@
 #include <new>
 #include <numeric>
 #include <span>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,12 +36,16 @@ constexpr std::uint64_t kApart = 2;
 constexpr std::uint64_t kSymmetric = 4;
 constexpr std::uint64_t kRefused = 8;  // its arguments are wrong
 
-// Without what forces algorithms, so that clocks travel whatever the program's own calls are forced to; with as many
-// slots, so that they go ahead of what they belong to as far as it does itself.
+// Leaves out forced algorithms, so that clocks travel whatever the program forces. Has one more slot than the
+// program's, so that a sender can be as far ahead with clocks as with messages: a receiver may have taken a message,
+// and not yet its clock, when it leaves the library.
 Result<Variables> plain(const Variables& variables) {
   Environment environment;
-  for (const VariableId id : {VariableId::timeout, VariableId::late_warning, VariableId::staging_depth})
+  for (const VariableId id : {VariableId::timeout, VariableId::late_warning})
     environment.set(std::string(row_of(id).name), variables.text(id));
+  const VariableRow& depth = row_of(VariableId::staging_depth);
+  const auto slots = std::min<std::int64_t>(variables.get<VariableId::staging_depth>() + 1, depth.range.high);
+  environment.set(std::string(depth.name), std::to_string(slots));
   return Variables::load(environment, ConfPaths());
 }
 
@@ -111,8 +116,6 @@ VirtualTime::VirtualTime(Communicator& communicator, Options options)
   two_.grid.clear();
 }
 
-VirtualTime::~VirtualTime() { communicator_.set_companion(nullptr); }
-
 Status VirtualTime::break_both(const Status& why) {
   communicator_.region().break_with({why.code(), communicator_.rank(), fmt::format("virtual time: {}", why.message())});
   return communicator_.failure();
@@ -126,6 +129,7 @@ Result<std::unique_ptr<VirtualTime>> VirtualTime::make(Communicator& communicato
       communicator.region().break_with({status.code(), communicator.rank(), std::string(status.message())});
       return status;
     }
+    communicator.set_companion(made->clocks_.get());
     return made;
   } catch (const std::bad_alloc&) {
     return communicator.break_for_memory("virtual time");
@@ -137,7 +141,6 @@ Status VirtualTime::meet(const Variables& variables) {
   TUTTI_TRY_ASSIGN(const SplitGroup group, split(communicator_, 0, static_cast<int>(communicator_.rank())));
   TUTTI_TRY_ASSIGN(clocks_, Communicator::join(group.id, group.num_ranks, group.rank, nullptr, own, log_,
                                                [&] { return why_in_vain(communicator_, group); }));
-  communicator_.set_companion(clocks_.get());
   TUTTI_TRY(compare());
   TUTTI_TRY(settings_.status());
   if (communicator_.rank() != 0) return {};
@@ -262,11 +265,13 @@ Status VirtualTime::run(const Invocation& asked) {
 }
 
 Status VirtualTime::remember(const Invocation& asked, Operation& operation) {
-  TUTTI_TRY_ASSIGN(Asked found, asked_of(asked));
-  return remember_as(std::move(found), operation);
+  return within_memory([&]() -> Status {
+    TUTTI_TRY_ASSIGN(Asked found, asked_of(asked));
+    return remember_as(std::move(found), operation);
+  });
 }
 
-// In the operation's place another may have been, which has ended unless the communicator is broken.
+// The place may have held an earlier operation, which has ended unless the communicator is broken.
 Status VirtualTime::remember_as(std::variant<Transfer, Asked> asked, Operation& operation) {
   if (is_broken()) return communicator_.failure();
   return within_memory([&]() -> Status {
@@ -336,7 +341,13 @@ Status VirtualTime::end_group() {
 }
 
 void VirtualTime::settle() {
-  if (!is_broken()) static_cast<void>(clocks_->settle());
+  const auto is_settled = [&](Operation* telling) { return telling == nullptr || await(*telling).ok(); };
+  for (const std::unique_ptr<Started>& each : started_)
+    if (!is_settled(each->telling)) return;
+  for (Moving& each : grouped_)
+    if (!is_settled(each.telling)) return;
+  for (auto& [operation, made] : made_)
+    if (made.moving && !is_settled(made.moving->telling)) return;
 }
 
 // Also ends when the program's communicator breaks: then somebody may never tell.
@@ -357,7 +368,7 @@ Status VirtualTime::end_up_to(std::uint64_t number) {
     started_.pop_front();
     clocks_->release(*first->telling);
     Made* const made = first->made;
-    // Where the real call has failed, nobody asks for its end, and another may be in its place.
+    // If the real call failed, nobody waits for it, and its place may hold another operation.
     const bool is_awaited = made != nullptr && made->started == first.get();
     if (is_awaited) made->started = nullptr;
     Status status = take_time_of(*first);

@@ -75,7 +75,6 @@ class VirtualTime {
 
   VirtualTime(const VirtualTime&) = delete;
   VirtualTime& operator=(const VirtualTime&) = delete;
-  ~VirtualTime();
 
   // Of an operation that this has remembered; null: it takes real time.
   [[nodiscard]] static VirtualTime* of(const Operation& operation) {
@@ -102,7 +101,8 @@ class VirtualTime {
   // pending operations, the second only looks.
   [[nodiscard]] bool is_ready(const Operation& operation);
   [[nodiscard]] bool looks_ready(const Operation& operation) const;
-  // It has been waited for: moves this rank's clock to its end. The group's calls have, some of them perhaps in vain.
+  // The operation has been waited for: moves this rank's clock to its end. The same for the group's calls, of which
+  // some may have failed.
   [[nodiscard]] Status end(const Operation& operation);
   [[nodiscard]] Status end_group();
   // Waits until the other ranks have what they need of this one.
@@ -127,7 +127,7 @@ class VirtualTime {
     std::vector<std::uint64_t> all;  // of each rank
     Operation* telling = nullptr;
   };
-  // A send or a receive that has been started (virtual_transfers.cpp). Stays where it is as long as it is told of.
+  // A send or a receive that has been started (virtual_transfers.cpp). Stays where it is while `telling` is pending.
   struct Moving {
     bool is_send = false;
     std::uint32_t peer = 0;
@@ -136,7 +136,7 @@ class VirtualTime {
     std::uint64_t stamp = 0;       // when the sender did
     Operation* telling = nullptr;  // null: to or from itself, or it has ended
   };
-  // What an operation was made for last, and how far that has come.
+  // The call that an operation was last made for, and its state.
   struct Made {
     VirtualTime* owner = nullptr;
     std::variant<Transfer, Asked> asked = {};
@@ -146,8 +146,8 @@ class VirtualTime {
   };
   struct MessageTimes {
     Status status;
-    double sender = 0;  // until it is done, from when both have started
-    double receiver = 0;
+    double sender = 0;    // from its start, as if the receiver were there
+    double receiver = 0;  // from when both have started
   };
   struct Timed {
     Status status;

@@ -3,9 +3,9 @@
 // time does not slow it. A receive begins when both ranks have started; a send takes what it takes if its receiver has
 // started, since small ones are not waited for, and nothing tells which are small on the fabric.
 //
-// The sender tells the receiver when it has started, on the communicator that clocks travel by. There, what two ranks
-// tell each other matches in the same order as what they send each other, and waits for the other no longer. A send has
-// ended only when that is on its way, too, since the sender may then leave the library for long.
+// The sender's clock travels to the receiver on the communicator for clocks. There, clocks between two ranks keep the
+// order of their messages, and wait no longer than these. A send ends only once its clock is in flight, because the
+// sender may then not call the library for long.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -75,7 +75,7 @@ const VirtualTime::MessageTimes& VirtualTime::message_times(std::uint32_t from, 
   return known_messages_.emplace(key, simulated(from, to, bytes)).first->second;
 }
 
-// A broadcast of two ranks is one message. The library sends one also where there is nothing to send.
+// A broadcast of two ranks is one message. The library also sends a message for 0 bytes.
 VirtualTime::MessageTimes VirtualTime::simulated(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
   two_.ranks = {fabric_.ranks[from], fabric_.ranks[to]};
   const Result<NamedAlgorithm> message = find_by_full_name(Collective::broadcast, "knomial(2)", 2);

@@ -217,6 +217,27 @@ TEST(VirtualTransfers, AGroupWhoseCollectiveFailsHasItsMessagesInTime) {
   });
 }
 
+// Some ranks wait at once for a call that fails, and others later.
+TEST(VirtualTransfers, AFailedCallIsToldOfInAllItsForms) {
+  run_with(2, {on(kSwitch)}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+    const std::vector<std::size_t> counts = {1, rank == 0 ? std::size_t{2} : std::size_t{3}};
+    const std::size_t mine = counts[static_cast<std::size_t>(rank)];
+    Ints all(8);
+    const Ints own(8, rank);
+    if (rank == 0) {
+      EXPECT_NE(tuttiAllGatherV(own.data(), mine, all.data(), counts.data(), nullptr, tuttiInt, comm), tuttiSuccess);
+    } else {
+      tuttiRequest_t request = nullptr;
+      EXPECT_DONE(tuttiIAllGatherV(own.data(), mine, all.data(), counts.data(), nullptr, tuttiInt, comm, &request));
+      EXPECT_NE(tuttiWait(&request), tuttiSuccess);
+    }
+    int sum = rank;
+    EXPECT_DONE(tuttiAllReduce(&sum, &sum, 1, tuttiInt, tuttiSum, comm));
+    EXPECT_EQ(sum, 1);
+    EXPECT_GT(last(comm), 0);
+  });
+}
+
 // Who leaves has told the others what they need, also if a call of its own has failed.
 TEST(VirtualTransfers, WhoLeavesHasToldTheOthers) {
   run_with(2, {on(kSwitch)}, [](tuttiComm_t comm, int rank, tuttiResult_t) {

@@ -101,7 +101,7 @@ class Communicator final : private Work {
     place_.come();
     if (companion_ != nullptr) companion_->place_.come();
   }
-  // Whoever takes this one over takes that one over as well; null: none.
+  // A thread that takes over this communicator also takes over its companion; null: none.
   void set_companion(Communicator* companion) { companion_ = companion; }
 
   // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.

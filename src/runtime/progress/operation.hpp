@@ -27,7 +27,7 @@ struct Operation {
   // For whoever counts calls: what it counts this one by, and whether it wants to hear of the wait for it.
   void* recorded = nullptr;
   bool is_clocked = false;
-  void* timed = nullptr;  // for whoever keeps virtual time: itself
+  void* timed = nullptr;  // for whoever keeps virtual time: what it keeps of this one
   // A collective, with its buffers.
   bool is_pending = false;
   bool is_begun = false;  // the executor has it
