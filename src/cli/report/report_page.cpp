@@ -18,6 +18,7 @@
 #include "bench/views/views.hpp"
 #include "cli/bench/output/measured_charts.hpp"
 #include "cli/report/answer.hpp"
+#include "cli/report/table_section.hpp"
 
 namespace tutti::cli {
 
@@ -202,14 +203,34 @@ Section section_of(const RunWithRows& one, const BenchWorld& world, const MostSh
   return section;
 }
 
+std::string title_of_page(std::size_t num_runs, std::size_t num_tables) {
+  if (num_runs + num_tables == 1) return "Tutti report";
+  const std::string runs = num_runs == 0 ? "" : counted(num_runs, "run");
+  const std::string tables = num_tables == 0 ? "" : counted(num_tables, "table");
+  return fmt::format("Tutti report of {}{}{}", runs, runs.empty() || tables.empty() ? "" : " and ", tables);
+}
+
+std::string where_made(std::span<const DecisionTable> tables) {
+  const DecisionTable& first = tables.front();
+  const bool is_one_machine = std::all_of(tables.begin(), tables.end(),
+                                          [&](const DecisionTable& each) { return each.machine == first.machine; });
+  std::string where = is_one_machine ? first.machine : "Several machines";
+  if (!first.made.empty())
+    where += fmt::format("{}{} made {}", where.empty() ? "" : "; ", tables.size() > 1 ? "the first table" : "table",
+                         first.made);
+  return where;
+}
+
 Page page_with(std::string title, std::span<const RunWithRows> runs) {
+  const std::string made_by = fmt::format("Tutti {}", TUTTI_VERSION);
+  if (runs.empty()) return {.title = std::move(title), .where = {}, .made_by = made_by, .sections = {}};
   const harness::StoredRun& first = runs.front().run;
   const bool is_one_machine =
       std::all_of(runs.begin(), runs.end(), [&](const RunWithRows& each) { return each.run.machine == first.machine; });
   return {.title = std::move(title),
           .where = fmt::format("{}; {} begun {}", is_one_machine ? first.machine : "Several machines",
                                runs.size() > 1 ? "the first run" : "run", first.begun),
-          .made_by = fmt::format("Tutti {}", TUTTI_VERSION),
+          .made_by = made_by,
           .sections = {}};
 }
 
@@ -259,11 +280,24 @@ Section section_of_change(const RunPair& pair, const std::vector<std::string>& d
 }  // namespace
 
 std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld& world, const report::Served* served) {
+  return page_of(runs, {}, world, served);
+}
+
+std::string page_of(const std::vector<RunWithRows>& runs, const std::vector<DecisionTable>& tables,
+                    const BenchWorld& world, const report::Served* served) {
   return fitting(served, [&](const MostShown& most) {
-    const std::string title =
-        runs.size() == 1 ? std::string("Tutti report") : fmt::format("Tutti report of {}", counted(runs.size(), "run"));
-    Page page = page_with(title, runs);
+    Page page = page_with(title_of_page(runs.size(), tables.size()), runs);
+    if (runs.empty()) page.where = where_made(tables);
     for (const RunWithRows& each : runs) page.sections.push_back(section_of(each, world, most));
+    for (const DecisionTable& each : tables) {
+      Section section = section_of_table(each);
+      for (report::NamedTable& rows : section.tables) {
+        report::NamedTable shown = shown_table(rows.title, rows.table, most.rows, "the file");
+        shown.remark = rows.remark + (shown.remark.empty() ? "" : " ") + shown.remark;
+        rows = std::move(shown);
+      }
+      page.sections.push_back(std::move(section));
+    }
     return page;
   });
 }

@@ -32,13 +32,13 @@ const TableEvidence* nearest_evidence(const TableRange& range, std::uint64_t byt
   return nearest;
 }
 
+}  // namespace
+
 std::string title_of(const TableSection& section) {
   return fmt::format("{}, {}{}, {} memory{}", name_of(section.collective), counted(section.ranks, "rank"),
                      section.hosts == 1 ? "" : fmt::format(" on {} hosts", section.hosts), name_of(section.memory),
                      section.types == TypeClass::any ? "" : fmt::format(", {} types", name_of(section.types)));
 }
-
-}  // namespace
 
 Table table_of_scores(std::span<const Scored> scored) {
   Table rows({{.name = "collective", .stands_once = true},

@@ -90,13 +90,28 @@ std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable
   return scored;
 }
 
+namespace {
+
+// A new way that is not shown to be as good has the burden of proof, though the races had it in front: they are one
+// launch, and the score is several.
+bool is_kept(const Scored& each, bool unless_faster) {
+  if (!each.fault.empty()) return false;
+  switch (each.ratio.verdict) {
+    case harness::Verdict::faster: return true;
+    case harness::Verdict::slower: return false;
+    case harness::Verdict::same: return !unless_faster;
+    case harness::Verdict::undecided: return !unless_faster && each.ratio.ratio > 1 / (1 + harness::kSame);
+  }
+  return false;
+}
+
+}  // namespace
+
 std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& cells,
                         const std::function<TableWay(const Scored&)>& way_before, bool unless_faster) {
   std::size_t losses = 0;
   for (Scored& each : scored) {
-    const bool is_kept =
-        unless_faster ? each.ratio.verdict == harness::Verdict::faster : each.ratio.verdict != harness::Verdict::slower;
-    if (is_kept && each.fault.empty()) continue;
+    if (is_kept(each, unless_faster)) continue;
     each.is_undone = true;
     ++losses;
     for (tune::Cell& cell : cells)

@@ -45,8 +45,9 @@ using SettingsAfter = std::function<std::vector<harness::Setting>(const tune::Ce
                                         const SettingsAfter& after, const ScoreOptions& options, PeerTrack& track,
                                         const harness::MeasureOptions& measure);
 
-// Where the table is surely slower than what ran before, or does wrong, what ran before is the only way left in the
-// cell; with `unless_faster` also where it is not surely faster. How many sizes these are.
+// What ran before is the only way left in a cell where the table is slower or does wrong. "Slower" means surely, or in
+// the median by more than 3 % though that is not sure. With `unless_faster`, the same for whatever is not surely
+// faster. How many sizes these are.
 std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& cells,
                         const std::function<TableWay(const Scored&)>& way_before, bool unless_faster = false);
 

@@ -295,8 +295,8 @@ class Tuning {
     });
   }
 
-  // Where the table is surely slower than what ran before, or does wrong, that stays: an old table's way, or what the
-  // profile says.
+  // Where the table is slower than what ran before, or does wrong, that stays: an old table's way, or what the profile
+  // says.
   void give_back_losses(std::vector<Scored>& scored, DecisionTable& table) {
     const std::size_t losses = undo_losses(
         scored, cells_, [this](const Scored& each) { return way_before(each); }, options_.only_faster);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../calling.hpp"
 #include "cli/tune/tune_report.hpp"
 #include "tune/make_sections.hpp"
 
@@ -69,6 +70,23 @@ TEST(TuneScore, OnlyWhatIsSurelyFasterIsInTheTableIfThatIsAskedFor) {
   EXPECT_EQ(summary_of(scored),
             "3 sizes: 1 faster, 0 slower, 0 the same, 0 undecided, 2 not surely faster and undone; geometric mean 1.25 "
             "times as fast");
+}
+
+// The score is of several launches, and the races are of one.
+TEST(TuneScore, WhatIsPerhapsSlowerIsUndone) {
+  for (const double ratio : {0.6, 0.96, 0.98, 1.0, 1.1}) {
+    std::vector<tune::Cell> cells = {{.key = {}, .bytes = 8, .times = {{.way = way("ring"), .us = 8}}}};
+    std::vector<Scored> scored(1);
+    scored[0].bytes = 8;
+    scored[0].before_us = 10;
+    scored[0].way = way("ring");
+    scored[0].ratio.ratio = ratio;
+    scored[0].ratio.verdict = harness::Verdict::undecided;
+    const bool is_undone = undo_losses(scored, cells, [](const Scored&) { return way(""); }) == 1;
+    EXPECT_EQ(is_undone, ratio < 0.97) << ratio;
+    EXPECT_EQ(cells[0].times[0].way, way(is_undone ? "" : "ring")) << ratio;
+    EXPECT_EQ(contains(summary_of(scored), "1 not surely faster and undone"), is_undone) << summary_of(scored);
+  }
 }
 
 // Memory that is touched for the first time makes the first rounds slow, of either.
