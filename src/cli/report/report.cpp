@@ -77,7 +77,7 @@ Result<std::string> page_for(const ReportArguments& options, const BenchWorld& w
   const auto files = std::stable_partition(names.begin(), names.end(), [](const auto& each) { return !is_file(each); });
   TUTTI_TRY_ASSIGN(const std::vector<DecisionTable> tables, read_tables({files, names.end()}));
   TUTTI_TRY_ASSIGN(std::vector<RunWithRows> runs, read_runs({names.begin(), files}, options, context));
-  if (!options.compares) return page_of(runs, tables, world);
+  if (!options.compares) return page_of_all(runs, tables, world);
   return page_of_change({std::move(runs[0]), std::move(runs[1])}, options.ignored, world);
 }
 

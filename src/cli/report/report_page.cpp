@@ -280,22 +280,23 @@ Section section_of_change(const RunPair& pair, const std::vector<std::string>& d
 }  // namespace
 
 std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld& world, const report::Served* served) {
-  return page_of(runs, {}, world, served);
+  return page_of_all(runs, {}, world, served);
 }
 
-std::string page_of(const std::vector<RunWithRows>& runs, const std::vector<DecisionTable>& tables,
-                    const BenchWorld& world, const report::Served* served) {
+std::string page_of_all(const std::vector<RunWithRows>& runs, const std::vector<DecisionTable>& tables,
+                        const BenchWorld& world, const report::Served* served) {
   return fitting(served, [&](const MostShown& most) {
     Page page = page_with(title_of_page(runs.size(), tables.size()), runs);
     if (runs.empty()) page.where = where_made(tables);
     for (const RunWithRows& each : runs) page.sections.push_back(section_of(each, world, most));
     for (const DecisionTable& each : tables) {
       Section section = section_of_table(each);
-      for (report::NamedTable& rows : section.tables) {
-        report::NamedTable shown = shown_table(rows.title, rows.table, most.rows, "the file");
-        shown.remark = rows.remark + (shown.remark.empty() ? "" : " ") + shown.remark;
-        rows = std::move(shown);
-      }
+      for (std::vector<report::NamedTable>* const tables_of_section : {&section.summaries, &section.tables})
+        for (report::NamedTable& rows : *tables_of_section) {
+          report::NamedTable shown = shown_table(rows.title, rows.table, most.rows, "the file");
+          if (!rows.remark.empty()) shown.remark = rows.remark + (shown.remark.empty() ? "" : " ") + shown.remark;
+          rows = std::move(shown);
+        }
       page.sections.push_back(std::move(section));
     }
     return page;

@@ -22,8 +22,8 @@ inline constexpr std::size_t kMostPageBytes = 3'000'000;
 [[nodiscard]] std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld& world,
                                        const report::Served* served = nullptr);
 // The same with a section for each decision table behind those of the runs. There is at least one of either.
-[[nodiscard]] std::string page_of(const std::vector<RunWithRows>& runs, const std::vector<DecisionTable>& tables,
-                                  const BenchWorld& world, const report::Served* served = nullptr);
+[[nodiscard]] std::string page_of_all(const std::vector<RunWithRows>& runs, const std::vector<DecisionTable>& tables,
+                                      const BenchWorld& world, const report::Served* served = nullptr);
 
 // What changed from the first run to the second, over what is ignored (match()), and then both of them.
 [[nodiscard]] Result<std::string> page_of_change(const RunPair& pair, const std::string& ignored,

@@ -27,7 +27,7 @@ using report::LinePanel;
 using report::Point;
 using report::Section;
 
-constexpr std::size_t kMostPanels = 24;
+constexpr std::size_t kMostSections = 24;  // in words, and as charts
 // Ways that differ by less do as well as each other (as in answers about runs).
 constexpr double kAlikePercent = 3;  // percent
 constexpr std::string_view kChosen = "the table's way";
@@ -39,8 +39,22 @@ double runner_up_us(const TableEvidence& evidence) { return evidence.us * (1 + e
 
 // --- in words
 
-// "one_shot up to 2 KB, two_shot [round=64K] up to 1 MB, then the default".
+// "one_shot up to 2 KB, two_shot [round=64K] up to 1 MB, then the default"; of many ranges, how many: "12 ranges; the
+// default runs at 22 of 31 measured sizes".
 std::string ways_in_words(const TableSection& section) {
+  constexpr std::size_t kMostListed = 4;
+  if (section.ranges.size() > kMostListed) {
+    std::size_t num_measured = 0;
+    std::size_t num_default = 0;
+    for (const TableRange& range : section.ranges) {
+      num_measured += range.evidence.size();
+      num_default += range.way == TableWay() ? range.evidence.size() : 0;
+    }
+    std::string text = counted(section.ranges.size(), "range");
+    if (num_default > 0)
+      text += fmt::format("; the default runs at {} of {}", num_default, counted(num_measured, "measured size"));
+    return text;
+  }
   std::vector<std::string> ways;
   for (const TableRange& range : section.ranges) {
     const std::string way = range.way.to_string();
@@ -82,11 +96,15 @@ std::string margins_in_words(const TableSection& section) {
 
 std::vector<std::string> answer_of_table(const DecisionTable& table) {
   std::vector<std::string> answer;
-  const bool is_alone = table.sections.size() == 1;
   for (const TableSection& section : table.sections) {
-    answer.push_back(fmt::format("{}: {}.", title_of(section), ways_in_words(section)));
-    if (std::string margins = margins_in_words(section); is_alone && !margins.empty())
-      answer.push_back(std::move(margins));
+    if (answer.size() == kMostSections) {
+      answer.push_back(
+          fmt::format("The ranges of {} more are below.", counted(table.sections.size() - kMostSections, "section")));
+      break;
+    }
+    const std::string margins = margins_in_words(section);
+    answer.push_back(fmt::format("{}: {}.{}{}", title_of_section(section), ways_in_words(section),
+                                 margins.empty() ? "" : " ", margins));
   }
   if (!table.numbers.entries.empty()) answer.emplace_back("The table also changes numbers of the machine profile.");
   return answer;
@@ -122,7 +140,7 @@ std::vector<Fact> facts_of_table(const DecisionTable& table) {
 // --- charts and rows
 
 LinePanel panel_of_evidence(const TableSection& section) {
-  LinePanel panel{.title = title_of(section), .y_name = "time, us", .lines = {}};
+  LinePanel panel{.title = title_of_section(section), .y_name = "time, us", .lines = {}};
   Line chosen{.name = std::string(kChosen), .points = {}};
   Line other{.name = std::string(kRunnerUp), .points = {}, .is_dashed = true};
   for (const TableRange& range : section.ranges)
@@ -147,7 +165,7 @@ LineChart chart_of_evidence(const DecisionTable& table) {
   for (const TableSection& section : table.sections) {
     LinePanel panel = panel_of_evidence(section);
     if (panel.lines.empty()) continue;
-    if (chart.panels.size() < kMostPanels)
+    if (chart.panels.size() < kMostSections)
       chart.panels.push_back(std::move(panel));
     else
       ++num_left_out;
@@ -189,7 +207,8 @@ Table rows_of_evidence(const DecisionTable& table) {
 }  // namespace
 
 Section section_of_table(const DecisionTable& table) {
-  Section section{.title = fmt::format("Decision table {}", table.title()),
+  const std::string& title = table.title();
+  Section section{.title = fmt::format("Decision table {}", title.substr(title.rfind('/') + 1)),
                   .answer = answer_of_table(table),
                   .cautions = {},
                   .summaries = {},

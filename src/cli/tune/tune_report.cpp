@@ -34,7 +34,7 @@ const TableEvidence* nearest_evidence(const TableRange& range, std::uint64_t byt
 
 }  // namespace
 
-std::string title_of(const TableSection& section) {
+std::string title_of_section(const TableSection& section) {
   return fmt::format("{}, {}{}, {} memory{}", name_of(section.collective), counted(section.ranks, "rank"),
                      section.hosts == 1 ? "" : fmt::format(" on {} hosts", section.hosts), name_of(section.memory),
                      section.types == TypeClass::any ? "" : fmt::format(", {} types", name_of(section.types)));
@@ -115,7 +115,7 @@ std::string explained(const DecisionTable& table, std::uint64_t bytes) {
   for (const TableSection& section : table.sections) {
     const TableRange& range = section.range_of(bytes);
     const std::uint64_t begin = &range == section.ranges.data() ? 0 : (&range - 1)->most_bytes + 1;
-    text += fmt::format("\n{}: {} B go by {}{}\n", title_of(section), size_text(bytes), range.way.to_string(),
+    text += fmt::format("\n{}: {} B go by {}{}\n", title_of_section(section), size_text(bytes), range.way.to_string(),
                         range.line == 0 ? "" : fmt::format(" ({}:{})", table.title(), range.line));
     text += fmt::format("  the range: {} to {} B\n", size_text(begin), size_text(range.most_bytes));
     const TableEvidence* const nearest = nearest_evidence(range, bytes);

@@ -13,7 +13,7 @@
 namespace tutti::cli {
 
 // "all_reduce, 2 ranks, ordinary memory".
-[[nodiscard]] std::string title_of(const TableSection& section);
+[[nodiscard]] std::string title_of_section(const TableSection& section);
 // Before and after, a row each.
 [[nodiscard]] Table table_of_scores(std::span<const Scored> scored);
 // "12 faster, 1 slower, 5 same, 6 undecided; geometric mean 1.31 times as fast".

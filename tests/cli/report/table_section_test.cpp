@@ -2,8 +2,11 @@
 // `tutti report` of decision tables: what they decide in words, their evidence, and files that are none.
 #include "cli/report/table_section.hpp"
 
+#include <cstdint>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -42,10 +45,10 @@ DecisionTable made_up_table() {
 
 TEST(TableSection, SaysWhatIsDecidedAndHowSure) {
   const report::Section section = section_of_table(made_up_table());
-  ASSERT_EQ(section.answer.size(), 2U);
-  EXPECT_EQ(section.answer[0], "all_reduce, 2 ranks, ordinary memory: one_shot up to 2 KB, then the default.");
-  EXPECT_EQ(section.answer[1],
-            "At 1 KB the choice matters most: ring, the best other way, takes 50 % longer than one_shot. At 1 of 2 "
+  ASSERT_EQ(section.answer.size(), 1U);
+  EXPECT_EQ(section.answer[0],
+            "all_reduce, 2 ranks, ordinary memory: one_shot up to 2 KB, then the default. At 1 KB the choice matters "
+            "most: ring, the best other way, takes 50 % longer than one_shot. At 1 of 2 "
             "measured sizes the best other way is within 3 %.");
   ASSERT_EQ(section.lines.size(), 1U);
   ASSERT_EQ(section.lines[0].panels.size(), 1U);
@@ -73,6 +76,20 @@ TEST(TableSection, WhatOneWayDoesIsSaidOnce) {
   EXPECT_TRUE(section.tables.empty());
 }
 
+TEST(TableSection, ManyRangesAreCounted) {
+  DecisionTable table = made_up_table();
+  std::vector<TableRange>& ranges = table.sections[0].ranges;
+  const TableRange first = ranges.front();
+  for (const std::uint64_t most : {1024U, 512U, 256U}) {
+    ranges.insert(ranges.begin(), first);
+    ranges.front().most_bytes = most;
+  }
+  ASSERT_EQ(ranges.size(), 5U);
+  const std::string answer = section_of_table(table).answer.at(0);
+  EXPECT_TRUE(contains(answer, "ordinary memory: 5 ranges; the default runs at 1 of 9 measured sizes. At 1 KB"))
+      << answer;
+}
+
 std::string use_in(const DecisionTable& table) {
   for (const report::Fact& each : section_of_table(table).facts)
     if (each.name == "To use it") return each.value;
@@ -91,27 +108,31 @@ TEST(TableSection, SaysHowEachTableIsUsed) {
 }
 
 TEST(TableSection, APageHasRunsAndTables) {
-  const std::string html = page_of({test::report_run(test::crossing_rows())}, {made_up_table()}, {});
+  const std::string html = page_of_all({test::report_run(test::crossing_rows())}, {made_up_table()}, {});
   for (const char* words : {"Tutti report of 1 run and 1 table", "Decision table my.toml", "a processor"})
     EXPECT_TRUE(contains(html, words)) << words;
-  const std::string alone = page_of({}, {made_up_table()}, {});
+  const std::string alone = page_of_all({}, {made_up_table()}, {});
   EXPECT_TRUE(contains(alone, "a processor, 2 cores; table made 2026-11-25T17:00:00Z"));
 }
 
+Outcome report_with(std::vector<std::string> arguments) {
+  static const BenchWorld world;
+  return call(report_command(world), std::move(arguments));
+}
+
 TEST(TableSection, FilesAreTakenForTables) {
-  const test::TemporaryFolder folder;
+  const tutti::test::TemporaryFolder folder;
   const std::string path = folder.file("my.toml");
   std::ofstream(path) << write_table(made_up_table());
   const std::string page = folder.file("page.html");
-  const BenchWorld world;
-  const Outcome called = call(report_command(world), {path, "-o", page});
+  const Outcome called = report_with({path, "-o", page});
   EXPECT_EQ(called.exit, Exit::done) << called.error;
   EXPECT_TRUE(std::ifstream(page).good());
 
-  EXPECT_TRUE(contains(call(report_command(world), {folder.file("none.toml"), "-o", page}).error, "none.toml"));
+  EXPECT_TRUE(contains(report_with({folder.file("none.toml"), "-o", page}).error, "none.toml"));
   std::ofstream(path) << "version = 2\n";
-  EXPECT_TRUE(contains(call(report_command(world), {path, "-o", page}).error, "my.toml:1"));
-  EXPECT_TRUE(contains(call(report_command(world), {path, "last", "--compare", "-o", page}).error, "is a file"));
+  EXPECT_TRUE(contains(report_with({path, "-o", page}).error, "my.toml:1"));
+  EXPECT_TRUE(contains(report_with({path, "last", "--compare", "-o", page}).error, "is a file"));
 }
 
 }  // namespace
