@@ -82,6 +82,8 @@ Result<tune::Exported> verified(tune::Exported exported, const ExportFormat& for
   const std::vector<std::string> dropped = drop_slower(sizes, exported.rules);
   for (const std::string& line : dropped) context.error << printable(line) << "\n";
   if (dropped.empty()) return exported;
+  context.error << "note: sizes that are left to the library were not measured again; that it looks for a rule costs "
+                   "small calls a few per cent all the same\n";
   tune::Rules rules = exported.rules;
   rules.left_out.clear();
   tune::simplify(rules);
