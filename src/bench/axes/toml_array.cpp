@@ -25,7 +25,7 @@ static_assert(kMarker.size() == kUnset.size());
 // toml++ reads documents, so the array becomes the value of a key.
 constexpr std::string_view kKey = "x = ";
 
-Status wrong(std::string_view text, std::string_view why) {
+Status bad_array(std::string_view text, std::string_view why) {
   return {Code::invalid_argument,
           fmt::format("{} is not an array of values as TOML writes it: {}; write words in quotes and numbers without, "
                       "such as [8, 0.5, \"a,b\"]",
@@ -63,7 +63,7 @@ Result<std::string> with_markers(std::string_view text) {
     } else if (c == '#') {
       at = std::min(text.find('\n', at), text.size());
     } else if (c == '{') {
-      return wrong(text, "it holds a table");  // which could be taken for the marker
+      return bad_array(text, "it holds a table");  // which could be taken for the marker
     } else if (is_bare(c)) {
       std::size_t end = at;
       while (end < text.size() && is_bare(text[end])) ++end;
@@ -92,12 +92,13 @@ class Converter {
 
  private:
   Result<TomlValue> convert_node(const toml::node& node) {
-    if (++values_ > kMostValues) return wrong(text_, fmt::format("it has more than {} values", kMostValues));
+    if (++values_ > kMostValues) return bad_array(text_, fmt::format("it has more than {} values", kMostValues));
     if (const auto* text = node.as_string()) return TomlValue{text->get()};
     if (const auto* number = node.as_integer()) return TomlValue{number->get()};
     if (const auto* truth = node.as_boolean()) return TomlValue{truth->get()};
     if (const auto* number = node.as_floating_point()) {
-      if (!std::isfinite(number->get())) return wrong(text_, "it holds inf or nan, which are no numbers to measure at");
+      if (!std::isfinite(number->get()))
+        return bad_array(text_, "it holds inf or nan, which are no numbers to measure at");
       return TomlValue{number->get()};
     }
     if (const auto* array = node.as_array()) {
@@ -106,7 +107,7 @@ class Converter {
       return TomlValue{*std::move(values)};
     }
     if (node.is_table() && unset_ == UnsetWord::allowed) return TomlValue{BareUnset()};
-    return wrong(text_, node.is_table() ? "it holds a table" : "it holds a date or a time");
+    return bad_array(text_, node.is_table() ? "it holds a table" : "it holds a date or a time");
   }
 
   std::string_view text_;
@@ -133,11 +134,11 @@ Result<TomlArray> parse_toml_array(std::string_view text, UnsetWord unset) {
   try {
     const toml::table document = toml::parse(std::string(kKey) + marked);
     const toml::array* array = document[kKey.substr(0, 1)].as_array();
-    if (array == nullptr) return wrong(text, "it does not begin with [");
-    if (document.size() != 1) return wrong(text, "something follows the array");
+    if (array == nullptr) return bad_array(text, "it does not begin with [");
+    if (document.size() != 1) return bad_array(text, "something follows the array");
     return Converter(text, unset).convert(*array);
   } catch (const toml::parse_error& error) {
-    return wrong(text, describe(error));
+    return bad_array(text, describe(error));
   }
 }
 

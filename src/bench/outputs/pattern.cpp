@@ -31,7 +31,7 @@ constexpr std::string_view kRight =
     "write named groups, one of them time_ns, time_us, time_ms or time_s, such as "
     "'size (?<bytes>[0-9]+) took (?<time_us>[0-9.]+)'";
 
-Status wrong(std::string_view pattern, std::string_view why) {
+Status bad_pattern(std::string_view pattern, std::string_view why) {
   return {Code::invalid_argument, fmt::format("the pattern {}: {}; {}", in_quotes(pattern), why, kRight)};
 }
 
@@ -71,9 +71,9 @@ Result<Unnamed> without_names(std::string_view pattern) {
       }
       const std::size_t end = rest.find('>');
       const std::string_view name = end == std::string_view::npos ? "" : rest.substr(mark, end - mark);
-      if (!is_group_name(name)) return wrong(pattern, "a group's name is not letters, digits and _");
+      if (!is_group_name(name)) return bad_pattern(pattern, "a group's name is not letters, digits and _");
       if (std::find(result.names.begin(), result.names.end(), name) != result.names.end())
-        return wrong(pattern, fmt::format("the group {} is there twice", name));
+        return bad_pattern(pattern, fmt::format("the group {} is there twice", name));
       result.names.emplace_back(name);
       place += end + 1;
     }
@@ -106,13 +106,13 @@ Result<Reader> pattern_reader(std::string_view pattern) {
   Result<Unnamed> unnamed = without_names(pattern);
   if (!unnamed.ok()) return unnamed.status();
   if (std::none_of(unnamed->names.begin(), unnamed->names.end(), is_time_field))
-    return wrong(pattern, "none of its groups is a time");
+    return bad_pattern(pattern, "none of its groups is a time");
   auto made = std::make_shared<Pattern>();
   made->names = std::move(unnamed->names);
   try {
     made->regex = std::regex(unnamed->text, kSyntax);
   } catch (const std::regex_error& error) {
-    return wrong(pattern, printable(error.what()));
+    return bad_pattern(pattern, printable(error.what()));
   }
   return Reader([pattern = std::shared_ptr<const Pattern>(std::move(made))](std::string_view text) {
     Output output;

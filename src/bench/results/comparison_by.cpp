@@ -65,7 +65,7 @@ std::vector<std::size_t> other_columns(const Table& identities, std::size_t but)
 }
 
 // "bytes=1024 root=0".
-std::string name_of(const Table& identities, std::size_t row, const std::vector<std::size_t>& columns) {
+std::string words_for(const Table& identities, std::size_t row, const std::vector<std::size_t>& columns) {
   std::string text;
   for (const std::size_t column : columns)
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", identities.columns()[column].name,
@@ -215,7 +215,7 @@ Result<Table> table_by(const Comparison& comparison, std::string_view column) {
   for (const InShort& one : all->lines) {
     std::string slower;
     for (const std::size_t number : one.slower)
-      slower += (slower.empty() ? "" : ", ") + name_of(all->identities, number, others);
+      slower += (slower.empty() ? "" : ", ") + words_for(all->identities, number, others);
     std::vector<Cell> cells = {one.value, comparison.competitors[one.competitor]};
     const std::vector<Cell> figures = cells_of(one);
     cells.insert(cells.end(), figures.begin(), figures.end());

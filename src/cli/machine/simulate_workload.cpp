@@ -109,7 +109,7 @@ struct Totals {
   [[nodiscard]] double all() const { return communication_us + compute_us; }
 };
 
-struct Row {
+struct WorkloadRow {
   const DistinctCall* call = nullptr;
   Fastest::Found found;
   [[nodiscard]] double communication_us() const { return static_cast<double>(call->calls) * found.microseconds; }
@@ -131,9 +131,9 @@ Table table_of_calls(bool has_fabrics, bool has_sites, bool has_ranks, bool has_
   return Table(std::move(columns));
 }
 
-void add_calls(Table& table, const std::string& fabric, const std::vector<Row>& rows, const Totals& totals) {
+void add_calls(Table& table, const std::string& fabric, const std::vector<WorkloadRow>& rows, const Totals& totals) {
   const auto share = [&](double part) { return totals.all() > 0 ? Cell(part / totals.all() * 100) : Cell(); };
-  for (const Row& row : rows) {
+  for (const WorkloadRow& row : rows) {
     const WorkloadEntry& entry = row.call->entry;
     table.add_row({fabric, entry.site.empty() ? Cell() : Cell(entry.site), std::string(name_of(entry.collective)),
                    std::int64_t{entry.ranks}, static_cast<std::int64_t>(entry.bytes), std::string(name_of(entry.type)),
@@ -183,11 +183,11 @@ Result<Exit> simulate_workload(const WorkloadArguments& arguments, const Context
   std::string sentences;
   for (std::size_t on = 0; on < arguments.fabrics.size(); ++on) {
     Fastest fastest(arguments.asked[on], arguments.fabrics[on], corrections);
-    std::vector<Row> rows;
+    std::vector<WorkloadRow> rows;
     Totals totals;
     for (const DistinctCall& call : calls) {
       TUTTI_TRY_ASSIGN(Fastest::Found found, fastest.find(call.entry));
-      const Row& row = rows.emplace_back(Row{&call, std::move(found)});
+      const WorkloadRow& row = rows.emplace_back(WorkloadRow{&call, std::move(found)});
       totals.calls += call.calls;
       totals.communication_us += row.communication_us();
       totals.compute_us += call.compute_us;

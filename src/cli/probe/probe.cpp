@@ -31,7 +31,7 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::uint32_t kMostProbedRanks = 1024;
-constexpr std::uint32_t kUsualRanks = 2;
+constexpr std::uint32_t kProbedRanks = 2;
 constexpr std::uint32_t kMostDevices = 1024;
 
 struct ProbeOptions {
@@ -72,7 +72,7 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
     context.error << "-o FILE keeps it as a fabric\n";
     return Exit::done;
   }
-  const std::string text = calibrate::file_of(*measured, options.ranks == 0 ? kUsualRanks : options.ranks);
+  const std::string text = calibrate::file_of(*measured, options.ranks == 0 ? kProbedRanks : options.ranks);
   if (const Status status = write_output(text, output, context); !status.ok()) return failed(context, "probe", status);
   context.error << fmt::format("{} simulate --fabric {} --collective all_reduce takes it\n", context.program,
                                with_folder(options.path));
@@ -93,7 +93,7 @@ Exit run_probe(const ProbeOptions& options, const Context& context) {
     if (!options.on.hosts.empty())
       return misused(context, "probe", "--device measures a device of this host; leave out --hosts");
     return probe_device({.what = {.device = static_cast<int>(*options.device),
-                                  .num_ranks = options.ranks == 0 ? kUsualRanks : options.ranks},
+                                  .num_ranks = options.ranks == 0 ? kProbedRanks : options.ranks},
                          .path = options.path,
                          .format = options.format},
                         context);

@@ -13,7 +13,7 @@ namespace {
 
 // Numbers of nodes: ranks, then routers. Numbers of links: of ranks there and back, local ones by the router they
 // leave, global ones by the group they leave.
-struct Shape {
+struct Dragonfly {
   std::uint64_t groups;
   std::uint64_t routers;  // of a group
   std::uint64_t ranks;    // of a router
@@ -41,7 +41,7 @@ struct Shape {
 
 class NextInDragonfly {
  public:
-  explicit NextInDragonfly(Shape shape) : shape_(shape) {}
+  explicit NextInDragonfly(Dragonfly shape) : shape_(shape) {}
 
   std::uint32_t operator()(std::uint32_t at, std::uint32_t to) const {
     return static_cast<std::uint32_t>(next(at, to));
@@ -61,11 +61,11 @@ class NextInDragonfly {
     return router % shape_.routers == leaving ? shape_.global_link(group, slot) : shape_.local_link(router, leaving);
   }
 
-  Shape shape_;
+  Dragonfly shape_;
 };
 
 // Groups on a circle, the routers of each on a smaller one, and ranks outside their router.
-void add_nodes(const Shape& shape, Draft& draft) {
+void add_groups(const Dragonfly& shape, Draft& draft) {
   const auto routers = static_cast<std::uint32_t>(shape.routers);
   const auto groups = static_cast<std::uint32_t>(shape.groups);
   const double inner = 1.2 * room_for(routers);
@@ -88,14 +88,14 @@ void add_nodes(const Shape& shape, Draft& draft) {
 }  // namespace
 
 Result<Fabric> make_dragonfly(const GeneratorArguments& arguments) {
-  const Shape shape{arguments.sizes[0], arguments.sizes[1], arguments.sizes[2]};
+  const Dragonfly shape{arguments.sizes[0], arguments.sizes[1], arguments.sizes[2]};
   const std::uint64_t ports = shape.ranks + shape.routers - 1 + shape.global_ports();
   TUTTI_TRY(check({.ranks = shape.num_ranks(),
                    .nodes = shape.num_ranks() + shape.num_routers(),
                    .links = 2 * shape.num_ranks() + shape.num_local() + shape.num_global(),
                    .ports = ports}));
   Draft draft;
-  add_nodes(shape, draft);
+  add_groups(shape, draft);
   const auto number = [](std::uint64_t node) { return static_cast<std::uint32_t>(node); };
   const auto router_node = [&](std::uint64_t router) { return number(shape.num_ranks() + router); };
   for (std::uint64_t rank = 0; rank < shape.num_ranks(); ++rank)

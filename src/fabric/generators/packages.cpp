@@ -13,7 +13,7 @@ namespace {
 
 // Numbers of nodes: PEs, cubes, io. Numbers of links: PEs to cubes and back, to the right of cubes and back, downwards
 // and back, from the first row to io and back.
-struct Shape {
+struct Packages {
   std::uint64_t width;
   std::uint64_t height;
   std::uint64_t pes;
@@ -36,7 +36,7 @@ struct Shape {
 
 class NextInPackage {
  public:
-  explicit NextInPackage(Shape shape) : shape_(shape) {}
+  explicit NextInPackage(Packages shape) : shape_(shape) {}
 
   std::uint32_t operator()(std::uint32_t at, std::uint32_t to) const {
     return static_cast<std::uint32_t>(next(at, to));
@@ -44,7 +44,7 @@ class NextInPackage {
 
  private:
   [[nodiscard]] std::uint64_t next(std::uint64_t at, std::uint64_t to) const {
-    const Shape& shape = shape_;
+    const Packages& shape = shape_;
     if (at < shape.num_ranks()) return 2 * at;
     // Of `to`, as a cube.
     const std::uint64_t target = to < shape.num_ranks() ? to / shape.pes : to - shape.num_ranks();
@@ -61,11 +61,11 @@ class NextInPackage {
     return 2 * to + 1;
   }
 
-  Shape shape_;
+  Packages shape_;
 };
 
 // PEs lie around their cube.
-void add_nodes(const Shape& shape, Draft& draft) {
+void add_packages(const Packages& shape, Draft& draft) {
   const auto pes = static_cast<std::uint32_t>(shape.pes);
   const double radius = 0.8 * room_for(pes);
   const double pitch = 2 * radius + 1.6;
@@ -91,7 +91,7 @@ void add_nodes(const Shape& shape, Draft& draft) {
 }  // namespace
 
 Result<Fabric> make_packages(const GeneratorArguments& arguments) {
-  const Shape shape{arguments.sizes[0], arguments.sizes[1], arguments.sizes[2]};
+  const Packages shape{arguments.sizes[0], arguments.sizes[1], arguments.sizes[2]};
   TUTTI_TRY(check({.ranks = shape.num_ranks(),
                    .nodes = shape.io() + 1,
                    .links = shape.num_links(),
@@ -101,7 +101,7 @@ Result<Fabric> make_packages(const GeneratorArguments& arguments) {
   const Link& io_link = arguments.links[2];
   Draft draft;
   draft.reserve(shape.io() + 1, shape.num_links());
-  add_nodes(shape, draft);
+  add_packages(shape, draft);
   const auto number = [](std::uint64_t node) { return static_cast<std::uint32_t>(node); };
   for (std::uint64_t pe = 0; pe < shape.num_ranks(); ++pe)
     draft.add_both(number(pe), number(shape.num_ranks() + pe / shape.pes), pe_link);

@@ -20,7 +20,7 @@ namespace {
 
 // How long a broken connection may stay so, where the user sets no other limit.
 constexpr std::chrono::seconds kRestoreWithin{10};
-constexpr std::chrono::milliseconds kBetweenQuestions{20};
+constexpr std::chrono::milliseconds kBetweenSteps{20};
 constexpr std::uint32_t kMostThatMeet = 256;  // after the rendezvous
 // How long a rank that leaves waits for others to take what it has sent them.
 constexpr std::chrono::seconds kPatienceWithDelivery{30};
@@ -143,7 +143,7 @@ void Communicator::await_delivery() {
   };
   while (!region_->is_broken() && !has_delivered() && !endpoint_->unreachable() &&
          std::chrono::steady_clock::now() < patience)
-    if (!endpoint_->step()) endpoint_->sleep(kBetweenQuestions / 20);
+    if (!endpoint_->step()) endpoint_->sleep(kBetweenSteps / 20);
 }
 
 }  // namespace tutti

@@ -26,7 +26,7 @@ std::uint64_t page_bytes() {
 // agree in their low 12 bits is 2.7 times slower (docs/design/executor.md). Half a page apart, and a line, so that the
 // third rank does not meet the first again.
 constexpr std::uint64_t kSkew = 4096 + 2048 + 64;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMostSymmetric = std::uint64_t{1} << 40;
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -95,9 +95,10 @@ std::uint64_t SymmetricHeap::place_for(std::uint64_t bytes) const {
 Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
   // Counted where it fails too: it may succeed on others.
   const std::uint64_t number = ++allocations_ % SymmetricBuffer::kNumSegments;
-  if (bytes == 0 || bytes > kMostBytes)
-    return Status(Code::invalid_argument,
-                  fmt::format("cannot allocate {} bytes of symmetric memory; 1 to {} are possible", bytes, kMostBytes));
+  if (bytes == 0 || bytes > kMostSymmetric)
+    return Status(
+        Code::invalid_argument,
+        fmt::format("cannot allocate {} bytes of symmetric memory; 1 to {} are possible", bytes, kMostSymmetric));
   const std::uint64_t stride = round_up(bytes, page_bytes()) + kSkew;
   const std::uint64_t whole = round_up(stride * region_.shape().num_ranks, page_bytes());
   const std::uint64_t offset = place_for(whole);

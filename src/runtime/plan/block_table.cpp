@@ -15,7 +15,7 @@ namespace tutti {
 namespace {
 
 // Further from its beginning no buffer reaches.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+constexpr std::uint64_t kFarthest = std::uint64_t{1} << 62;
 
 const BlockRuns& runs_of(const VaryingBlocks& blocks, Space space) {
   return space == Space::input ? blocks.input : blocks.output;
@@ -66,7 +66,7 @@ Status BlockTable::place_space(const Schedule& header, std::uint32_t rank, const
       return {Code::invalid_argument, fmt::format("block {} of the {} has {} elements, which are too many; {} are "
                                                   "possible",
                                                   block, name_of(space), count, kMaxCount)};
-    if (count > 0 && offset > kMostBytes / element_ - count)
+    if (count > 0 && offset > kFarthest / element_ - count)
       return {Code::invalid_argument, fmt::format("block {} of the {} begins at element {}, which is too far away",
                                                   block, name_of(space), offset)};
     placed[block] = {.offset = offset, .count = count};

@@ -8,7 +8,7 @@ namespace tutti::simulate {
 
 namespace {
 
-constexpr double kRounding = 1e-9;
+constexpr double kTie = 1e-9;
 
 // The time of each stage with one tile, or with all.
 struct StageTimes {
@@ -70,7 +70,7 @@ GemmModel model_of(const Tiles& tiles, const fabric::ProcessingElement& element)
   const auto consider = [&](GemmUnit unit, double fill, double busy, double drain) {
     // Of ways that take as long, the one of the busier unit; sums of the same terms differ by rounding.
     const double difference = fill + busy + drain - model.tiled();
-    const bool is_tie = std::abs(difference) <= kRounding * model.tiled();
+    const bool is_tie = std::abs(difference) <= kTie * model.tiled();
     if (is_tie ? busy <= model.busy : difference < 0) return;
     model.slowest = unit;
     model.fill = fill;

@@ -13,7 +13,7 @@ namespace {
 // Bytes; what is left at the end that was reckoned is a rounding error.
 constexpr double kNothing = 1e-6;
 // Rates that differ by no more are the same.
-constexpr double kRounding = 1e-12;
+constexpr double kSameRate = 1e-12;
 
 std::vector<double> capacities_of(const fabric::Fabric& fabric) {
   std::vector<double> capacities;
@@ -224,7 +224,7 @@ void Network::turn(const Turn& turn, double now) {
         Transfer& transfer = transfers_[turn.id];
         ++course.version;
         const double queued = course.end - transfer.started - course.alone;
-        transfer.queueing = queued > kRounding * course.end ? queued : 0;
+        transfer.queueing = queued > kSameRate * course.end ? queued : 0;
         transfer.latency = course.latency;
         arrival_(turn.id, now);
       }
@@ -306,7 +306,7 @@ void Network::solve(double now) {
 
 void Network::set_rate(TransferId id, double rate, double now) {
   Course& course = courses_[id];
-  if (std::abs(rate - course.rate) <= kRounding * rate) return;
+  if (std::abs(rate - course.rate) <= kSameRate * rate) return;
   course.left = std::max(0.0, course.left - course.rate * (now - course.since));
   course.since = now;
   course.rate = rate;
