@@ -349,5 +349,37 @@ TEST_F(OpenMpi, ARulesFileThatItLeavesAsideIsNoticed) {
   EXPECT_EQ(row["check"], "ok") << row;
 }
 
+// A ring in segments of 1 KiB takes many times as long as what Open MPI chooses by itself. The other range has no
+// evidence and is not measured, so it remains.
+TEST_F(OpenMpi, AnExportLeavesWhatIsSlowerToItAndMeasuresThatAgain) {
+  const std::string table = sandbox_.write("table.toml", R"(version = 1
+peer = "openmpi"
+[machine]
+fingerprint = "any"
+[[section]]
+collective = "all_reduce"
+ranks = 2
+[[section.range]]
+most_bytes = "64K"
+algorithm = "recursive_doubling"
+[[section.range]]
+algorithm = "segmented_ring"
+settings = { OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize = "1024" }
+evidence = [{ bytes = "128K", us = 1, low_us = 1, high_us = 1, samples = 1 }]
+)");
+  const std::string rules = sandbox_.file("rules");
+  const auto outcome =
+      sandbox_.run(fmt::format("export --to openmpi '{}' --verify -o '{}' --budget 200ms --launches 6", table, rules));
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_NE(outcome.error.find("in the last range: slower than the library's own choice at 128K, to which it is left"),
+            std::string::npos)
+      << outcome.error;
+  const std::size_t again = outcome.out.find("With the rules that remain");
+  ASSERT_NE(again, std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("segmented_ring"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("the library's own", again), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("segmented_ring", again), std::string::npos) << outcome.out;
+}
+
 }  // namespace
 }  // namespace tutti::peers

@@ -37,6 +37,7 @@ class Sandbox {
     int exit = -1;
     Json rows;
     std::string error;
+    std::string out;
   };
 
   explicit Sandbox(std::string program)
@@ -60,7 +61,7 @@ class Sandbox {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Json::parse(text_of(out()), nullptr, false),
-            text_of(error())};
+            text_of(error()), text_of(out())};
   }
   [[nodiscard]] Outcome run(const std::string& arguments) const { return end(begin(arguments)); }
 

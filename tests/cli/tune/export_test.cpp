@@ -138,5 +138,16 @@ TEST(ExportVerify, RangesWithASlowerSizeAreLeftToTheLibrary) {
   EXPECT_FALSE(rules.sections[0].ranges[1].is_own_choice());
 }
 
+TEST(ExportVerify, SaysWhereAFileCostsSomethingThoughItSaysNothing) {
+  VerifiedSize size;
+  size.bytes = 8;
+  size.ratio.ratio = 0.8;
+  EXPECT_TRUE(costs_of_file({size}).empty()) << "undecided";
+  size.ratio.verdict = harness::Verdict::slower;
+  const std::vector<std::string> said = costs_of_file({size});
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_TRUE(contains(said[0], "all_reduce on 2 ranks at 8: with the file 1.25 times as long")) << said[0];
+}
+
 }  // namespace
 }  // namespace tutti::cli

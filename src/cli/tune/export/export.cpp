@@ -67,6 +67,25 @@ void say_left_out(const tune::Rules& rules, const Context& context) {
   for (const std::string& line : rules.left_out) context.error << printable(fmt::format("left out: {}", line)) << "\n";
 }
 
+// The rules without those that were slower, and how the library does with them there.
+Result<tune::Exported> without_slower(tune::Exported exported, const std::vector<VerifiedSize>& sizes,
+                                      const ExportFormat& format, const VerifyOptions& options, const BenchWorld& world,
+                                      const Context& context) {
+  const std::vector<std::string> dropped = drop_slower(sizes, exported.rules);
+  for (const std::string& line : dropped) context.error << printable(line) << "\n";
+  if (dropped.empty()) return exported;
+  tune::Rules rules = exported.rules;
+  rules.left_out.clear();
+  tune::simplify(rules);
+  if (rules.sections.empty()) return Status(Code::aborted, "nothing remains that is not slower; nothing was written");
+  TUTTI_TRY_ASSIGN(tune::Exported rest, format.translate(std::move(rules)));
+  TUTTI_TRY_ASSIGN(const std::vector<VerifiedSize> again, verify_again(rest, sizes, options, world, context));
+  context.out << "\nWith the rules that remain, where the library is left to itself:\n\n"
+              << to_aligned(table_of(again)) << std::flush;
+  for (const std::string& line : costs_of_file(again)) context.error << printable(line) << "\n";
+  return rest;
+}
+
 // What is not slower than the library's own choice, after the measurements have been shown.
 Result<tune::Exported> verified(tune::Exported exported, const ExportFormat& format, const DecisionTable& table,
                                 const ExportArguments& options, const BenchWorld& world, const Context& context) {
@@ -79,16 +98,7 @@ Result<tune::Exported> verified(tune::Exported exported, const ExportFormat& for
   verify_options.peer = format.peer;
   TUTTI_TRY_ASSIGN(const std::vector<VerifiedSize> sizes, verify(exported, table, verify_options, world, context));
   context.out << to_aligned(table_of(sizes)) << std::flush;
-  const std::vector<std::string> dropped = drop_slower(sizes, exported.rules);
-  for (const std::string& line : dropped) context.error << printable(line) << "\n";
-  if (dropped.empty()) return exported;
-  context.error << "note: sizes that are left to the library were not measured again; that it looks for a rule costs "
-                   "small calls a few per cent all the same\n";
-  tune::Rules rules = exported.rules;
-  rules.left_out.clear();
-  tune::simplify(rules);
-  if (rules.sections.empty()) return Status(Code::aborted, "nothing remains that is not slower; nothing was written");
-  return format.translate(std::move(rules));
+  return without_slower(std::move(exported), sizes, format, verify_options, world, context);
 }
 
 Result<tune::Exported> exported_by(const ExportArguments& options, const BenchWorld& world, const Context& context) {

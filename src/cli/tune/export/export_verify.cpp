@@ -42,7 +42,14 @@ class TextForRanks {
   UniqueFd file_;
 };
 
-// The sizes at which a section is measured: where the table has evidence and the file says something.
+// What is measured in one sweep.
+struct SizesToVerify {
+  Collective collective = Collective::all_reduce;
+  std::uint32_t ranks = 2;
+  std::vector<std::uint64_t> bytes;
+};
+
+// Those of a section: where the table has evidence and the file says something.
 std::vector<std::uint64_t> sizes_to_verify(const tune::RuleSection& section, const DecisionTable& table) {
   std::set<std::uint64_t> sizes;
   for (const TableSection& each : table.sections) {
@@ -74,13 +81,13 @@ std::string zipped(const tune::Exported& exported, const std::string& path) {
   return fmt::format("{}=[[{}],[{}]]", fmt::join(names, ","), fmt::join(without, ","), fmt::join(with, ","));
 }
 
-SweepOptions sweep_of(const tune::RuleSection& section, const std::vector<std::uint64_t>& sizes,
-                      const std::string& environment, const VerifyOptions& options) {
+SweepOptions sweep_of(const SizesToVerify& sizes, const std::string& environment, const VerifyOptions& options) {
   SweepOptions sweep;
-  sweep.bench = name_of(section.collective);
+  sweep.bench = name_of(sizes.collective);
   sweep.peers = options.peer;
-  sweep.axes = {fmt::format("num_ranks={}", section.ranks)};
-  if (section.collective != Collective::barrier) sweep.axes.push_back(fmt::format("bytes={}", fmt::join(sizes, ",")));
+  sweep.axes = {fmt::format("num_ranks={}", sizes.ranks)};
+  if (sizes.collective != Collective::barrier)
+    sweep.axes.push_back(fmt::format("bytes={}", fmt::join(sizes.bytes, ",")));
   sweep.env_zip = {environment};
   sweep.budget = options.budget;
   sweep.launches = options.launches;
@@ -95,11 +102,19 @@ Status check_obeyed(const harness::Row& row) {
   return {};
 }
 
+// What the rules say of a size.
+std::string way_of(const tune::Rules& rules, const VerifiedSize& size) {
+  const tune::RuleSection* const section = rules.find(size.collective, size.ranks);
+  if (section == nullptr || section->range_of(size.bytes).is_own_choice()) return "the library's own";
+  const std::string& algorithm = section->range_of(size.bytes).algorithm;
+  return algorithm.empty() ? "settings" : algorithm;
+}
+
 Result<VerifiedSize> size_of(const harness::Comparison& comparison, const harness::ComparedCase& one,
-                             const tune::RuleSection& section) {
+                             const SizesToVerify& sizes, const tune::Rules& rules) {
   VerifiedSize made;
-  made.collective = section.collective;
-  made.ranks = section.ranks;
+  made.collective = sizes.collective;
+  made.ranks = sizes.ranks;
   for (const std::optional<harness::Row>& row : one.rows) {
     if (!row) return Status(Code::aborted, "a case is there once only");
     TUTTI_TRY(check_obeyed(*row));
@@ -108,8 +123,7 @@ Result<VerifiedSize> size_of(const harness::Comparison& comparison, const harnes
   }
   const harness::Value* const bytes = one.any().point.find("bytes");
   if (bytes != nullptr && bytes->is_integer()) made.bytes = static_cast<std::uint64_t>(bytes->integer());
-  const tune::RuleRange& range = section.range_of(made.bytes);
-  made.way = range.algorithm.empty() ? "settings" : range.algorithm;
+  made.way = way_of(rules, made);
   const std::optional<harness::Ratio> ratio = comparison.compare(one, 1, 0);
   if (!ratio) return Status(Code::aborted, fmt::format("{}: there are no times", to_string(one.any().point)));
   made.ratio = *ratio;
@@ -118,14 +132,14 @@ Result<VerifiedSize> size_of(const harness::Comparison& comparison, const harnes
   return made;
 }
 
-// The rows of a section, side by side.
-Result<std::vector<harness::Row>> measured(SweepPlan& plan, const tune::RuleSection& section, const Context& context) {
+// Their rows, side by side.
+Result<std::vector<harness::Row>> measured(SweepPlan& plan, const SizesToVerify& sizes, const Context& context) {
   plan.runner.measure.budget.seconds /= plan.runner.launches;
   plan.runner.measure.budget.least_rounds =
       std::max<std::uint64_t>(5, 30 / static_cast<std::uint64_t>(plan.runner.launches));
   plan.runner.measure.is_interrupted = Interrupt::has_come;
-  context.error << fmt::format("{} on {} ranks: {}, with the file and without\n", name_of(section.collective),
-                               section.ranks, plan.announcement())
+  context.error << fmt::format("{} on {} ranks: {}, with the file and without\n", name_of(sizes.collective),
+                               sizes.ranks, plan.announcement())
                 << std::flush;
   Progress progress(context, {.num_cases = plan.num_cases(), .expected_seconds = plan.expected_seconds()});
   std::vector<harness::Row> rows;
@@ -138,6 +152,24 @@ Result<std::vector<harness::Row>> measured(SweepPlan& plan, const tune::RuleSect
   return harness::join_launches(rows);
 }
 
+// Without the file and with it, in turns.
+Status measure_sizes(const SizesToVerify& sizes, const tune::Exported& exported, const std::string& environment,
+                     const VerifyOptions& options, const BenchWorld& world, const Context& context,
+                     std::vector<VerifiedSize>& all) {
+  TUTTI_TRY_ASSIGN(SweepPlan plan, make_plan(sweep_of(sizes, environment, options), world, context.environment));
+  if (plan.runner.launches < static_cast<int>(harness::kLeastLaunches))
+    return wrong_argument(
+        fmt::format("--launches is {}; verdicts need {} or more", options.launches, harness::kLeastLaunches));
+  TUTTI_TRY_ASSIGN(const std::vector<harness::Row> rows, measured(plan, sizes, context));
+  if (Interrupt::has_come()) return {Code::aborted, "interrupted; nothing was written"};
+  const harness::Comparison comparison = harness::Comparison::of_peers(rows, true);
+  for (const harness::ComparedCase& one : comparison.cases) {
+    TUTTI_TRY_ASSIGN(VerifiedSize made, size_of(comparison, one, sizes, exported.rules));
+    all.push_back(std::move(made));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<VerifiedSize>> verify(const tune::Exported& exported, const DecisionTable& table,
@@ -148,30 +180,38 @@ Result<std::vector<VerifiedSize>> verify(const tune::Exported& exported, const D
   TUTTI_TRY_ASSIGN(const TextForRanks file, TextForRanks::make(exported.text));
   const std::string environment = zipped(exported, file.path());
   const Interrupt interrupt;
-  std::vector<VerifiedSize> sizes;
+  std::vector<VerifiedSize> all;
   for (const tune::RuleSection& section : exported.rules.sections) {
-    const std::vector<std::uint64_t> bytes = sizes_to_verify(section, table);
-    if (bytes.empty()) continue;
+    const SizesToVerify sizes{section.collective, section.ranks, sizes_to_verify(section, table)};
+    if (sizes.bytes.empty()) continue;
     if (section.hosts > 1) {
       context.error << fmt::format("{}: not verified: it is for {} hosts, and this is one\n",
                                    place_of(exported.rules, section), section.hosts);
       continue;
     }
-    Result<SweepPlan> plan = make_plan(sweep_of(section, bytes, environment, options), world, context.environment);
-    if (!plan.ok()) return plan.status();
-    if (plan->runner.launches < static_cast<int>(harness::kLeastLaunches))
-      return wrong_argument(
-          fmt::format("--launches is {}; verdicts need {} or more", options.launches, harness::kLeastLaunches));
-    TUTTI_TRY_ASSIGN(const std::vector<harness::Row> rows, measured(*plan, section, context));
-    if (Interrupt::has_come()) return Status(Code::aborted, "interrupted; nothing was written");
-    const harness::Comparison comparison = harness::Comparison::of_peers(rows, true);
-    for (const harness::ComparedCase& one : comparison.cases) {
-      Result<VerifiedSize> made = size_of(comparison, one, section);
-      if (!made.ok()) return made.status().with_context(place_of(exported.rules, section));
-      sizes.push_back(std::move(*made));
-    }
+    const Status done = measure_sizes(sizes, exported, environment, options, world, context, all);
+    if (!done.ok()) return done.with_context(place_of(exported.rules, section));
   }
-  return sizes;
+  return all;
+}
+
+Result<std::vector<VerifiedSize>> verify_again(const tune::Exported& exported, const std::vector<VerifiedSize>& sizes,
+                                               const VerifyOptions& options, const BenchWorld& world,
+                                               const Context& context) {
+  TUTTI_TRY_ASSIGN(const TextForRanks file, TextForRanks::make(exported.text));
+  const std::string environment = zipped(exported, file.path());
+  const Interrupt interrupt;
+  std::vector<SizesToVerify> sweeps;
+  for (const VerifiedSize& size : sizes) {
+    if (size.ratio.verdict != harness::Verdict::slower) continue;
+    if (sweeps.empty() || sweeps.back().collective != size.collective || sweeps.back().ranks != size.ranks)
+      sweeps.push_back({size.collective, size.ranks, {}});
+    sweeps.back().bytes.push_back(size.bytes);
+  }
+  std::vector<VerifiedSize> all;
+  for (const SizesToVerify& sweep : sweeps)
+    TUTTI_TRY(measure_sizes(sweep, exported, environment, options, world, context, all));
+  return all;
 }
 
 Table table_of(const std::vector<VerifiedSize>& sizes) {
@@ -193,6 +233,18 @@ Table table_of(const std::vector<VerifiedSize>& sizes) {
                    std::string(name_of(size.ratio.verdict))});
   }
   return table;
+}
+
+std::vector<std::string> costs_of_file(const std::vector<VerifiedSize>& sizes) {
+  std::vector<std::string> said;
+  for (const VerifiedSize& size : sizes) {
+    if (size.ratio.verdict != harness::Verdict::slower) continue;
+    said.push_back(fmt::format(
+        "note: {} on {} ranks at {}: with the file {:.2f} times as long, though the library chooses for itself; a "
+        "program that calls mostly this does better without the file",
+        name_of(size.collective), size.ranks, to_text(Bytes(size.bytes)), 1 / size.ratio.ratio));
+  }
+  return said;
 }
 
 std::vector<std::string> drop_slower(const std::vector<VerifiedSize>& sizes, tune::Rules& rules) {
