@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <span>
@@ -15,9 +16,7 @@
 
 #include "base/counted.hpp"
 #include "base/digest.hpp"
-#include "base/text.hpp"
 #include "data/type.hpp"
-#include "fabric/files/load.hpp"
 #include "runtime/bootstrap/split.hpp"
 #include "runtime/plan/block_table.hpp"
 #include "schedule/prove/definition.hpp"
@@ -39,13 +38,19 @@ constexpr std::uint64_t kRefused = 8;  // its arguments are wrong
 // Leaves out forced algorithms, so that clocks travel whatever the program forces. Has one more slot than the
 // program's, so that a sender can be as far ahead with clocks as with messages: a receiver may have taken a message,
 // and not yet its clock, when it leaves the library.
-Result<Variables> plain(const Variables& variables) {
+Result<Variables> plain(const Variables& variables, std::uint32_t num_ranks) {
   Environment environment;
   for (const VariableId id : {VariableId::timeout, VariableId::late_warning})
     environment.set(std::string(row_of(id).name), variables.text(id));
   const VariableRow& depth = row_of(VariableId::staging_depth);
   const auto slots = std::min<std::int64_t>(variables.get<VariableId::staging_depth>() + 1, depth.range.high);
   environment.set(std::string(depth.name), std::to_string(slots));
+  environment.set(std::string(row_of(VariableId::staging_slot).name), "4K");  // clocks are short
+  // Each rank plans for itself, and a plan in which each reads from each has a step for each pair.
+  constexpr std::uint32_t kMostDirect = 128;
+  if (num_ranks > kMostDirect)
+    for (const Collective collective : {Collective::all_gather, Collective::all_reduce})
+      environment.set(std::string(forcing_variable(collective)), "recursive_doubling");
   return Variables::load(environment, ConfPaths());
 }
 
@@ -81,40 +86,29 @@ bool take_blocks(std::span<const std::uint64_t> all, std::size_t words, std::siz
   return true;
 }
 
-// Of ranks that are not the first ones of the fabric. Where all sit may then be no grid.
-void take_places(fabric::Fabric& fabric, const std::vector<std::uint32_t>& places) {
+// The fabric of ranks that are not its first ones. Where all sit may then be no grid.
+std::shared_ptr<const fabric::Fabric> with_places(std::shared_ptr<const fabric::Fabric> fabric,
+                                                  const std::vector<std::uint32_t>& places) {
   std::vector<std::uint32_t> first(places.size());
   std::iota(first.begin(), first.end(), 0U);
-  if (places == first) return;
-  std::vector<fabric::RankPlacement> ranks;
-  for (const std::uint32_t place : places) ranks.push_back(fabric.ranks[place]);
-  fabric.ranks = std::move(ranks);
-  fabric.grid.clear();
+  if (places == first) return fabric;
+  fabric::Fabric changed = *fabric;
+  changed.ranks.clear();
+  for (const std::uint32_t place : places) changed.ranks.push_back(fabric->ranks[place]);
+  changed.grid.clear();
+  return std::make_shared<const fabric::Fabric>(std::move(changed));
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const NamedFabric>> NamedFabric::load(std::string_view variable) {
-  const std::string_view name = row_of(VariableId::fabric).name;
-  if (!variable.starts_with(kFabricPeers))
-    return wrong_argument(fmt::format("{} is {}; it takes {}FABRIC, as in {}torus_2d:2x3 or {}./my.toml", name,
-                                      in_quotes(variable), kFabricPeers, kFabricPeers, kFabricPeers));
-  Result<fabric::Fabric> fabric = fabric::load_fabric(variable.substr(kFabricPeers.size()));
-  if (!fabric.ok()) return Status(fabric.status().code(), fmt::format("{}: {}", name, fabric.status().message()));
-  return std::make_shared<const NamedFabric>(NamedFabric{std::string(variable), std::move(*fabric)});
-}
-
 VirtualTime::VirtualTime(Communicator& communicator, Options options)
     : communicator_(communicator),
       named_(std::move(options.fabric)),
-      fabric_(named_->fabric),
+      fabric_(named_, &named_->fabric),
       clock_(options.clock == nullptr ? std::make_shared<VirtualClock>() : std::move(options.clock)),
       place_(options.place),
       log_(options.log),
-      settings_(settings_on(fabric_, named_->words(), options.variables)),
-      two_(fabric_) {
-  two_.grid.clear();
-}
+      settings_(settings_on(*fabric_, named_->digest, options.variables)) {}
 
 Status VirtualTime::break_both(const Status& why) {
   communicator_.region().break_with({why.code(), communicator_.rank(), fmt::format("virtual time: {}", why.message())});
@@ -137,16 +131,17 @@ Result<std::unique_ptr<VirtualTime>> VirtualTime::make(Communicator& communicato
 }
 
 Status VirtualTime::meet(const Variables& variables) {
-  TUTTI_TRY_ASSIGN(const Variables own, plain(variables));
+  TUTTI_TRY_ASSIGN(const Variables own, plain(variables, communicator_.num_ranks()));
   TUTTI_TRY_ASSIGN(const SplitGroup group, split(communicator_, 0, static_cast<int>(communicator_.rank())));
   TUTTI_TRY_ASSIGN(clocks_, Communicator::join(group.id, group.num_ranks, group.rank, nullptr, own, log_,
                                                [&] { return why_in_vain(communicator_, group); }));
+  times_ = KnownTimes::of(group.id);
   TUTTI_TRY(compare());
   TUTTI_TRY(settings_.status());
   if (communicator_.rank() != 0) return {};
   const TableChoice& table = settings_->table;
   for (const std::string& warning : table.warnings) log_.warn_once(LogSubsystem::init, warning, "{}", warning);
-  log_.info(LogSubsystem::init, "calls take virtual time, as on {}; decision table {}: {}", fabric_.name,
+  log_.info(LogSubsystem::init, "calls take virtual time, as on {}; decision table {}: {}", fabric_->name,
             table.table == nullptr ? "none" : table.table->title(), table.why);
   return {};
 }
@@ -154,7 +149,7 @@ Status VirtualTime::meet(const Variables& variables) {
 // Whether all ranks have the same fabric and table, and a place on the fabric, which they then take.
 Status VirtualTime::compare() {
   const std::string table = settings_.ok() ? settings_->table.agreement() : "(unreadable)";
-  const std::array<std::uint64_t, 3> mine = {place_, digest_of(named_->words(), named_->fabric), digest(table)};
+  const std::array<std::uint64_t, 3> mine = {place_, named_->digest, digest(table)};
   std::vector<std::uint64_t> all(mine.size() * clocks_->num_ranks());
   TUTTI_TRY(clocks_->run({.collective = Collective::all_gather,
                           .input = mine.data(),
@@ -174,10 +169,10 @@ Status VirtualTime::compare() {
       return wrong_argument(fmt::format("{} is {} here, but the table of rank {} differs from that of rank 0",
                                         row_of(VariableId::table).name, table, rank));
   }
-  if (const std::uint32_t most = *std::max_element(places.begin(), places.end()); most >= fabric_.num_ranks())
+  if (const std::uint32_t most = *std::max_element(places.begin(), places.end()); most >= fabric_->num_ranks())
     return wrong_argument(fmt::format("{} is {}, which has {}; there is no rank {}", name, named_->variable,
-                                      counted(fabric_.num_ranks(), "rank"), most));
-  take_places(fabric_, places);
+                                      counted(fabric_->num_ranks(), "rank"), most));
+  fabric_ = with_places(std::move(fabric_), places);
   return {};
 }
 
@@ -404,49 +399,55 @@ Status VirtualTime::take_time_of(const Started& first) {
   return {};
 }
 
-const VirtualTime::Timed& VirtualTime::timed(const Call& call) {
-  if (const auto found = known_.find(call); found != known_.end()) return found->second;
+const Timed& VirtualTime::timed(const Call& call) {
+  if (const auto found = known_.find(call); found != known_.end()) return *found->second;
   if (known_.size() >= kMostKnown) known_.clear();
-  return known_.emplace(call, simulated(call)).first->second;
+  const Timed& timed = *known_.emplace(call, times_->find_or_make(call, [&] { return simulated(call); })).first->second;
+  if (communicator_.rank() == 0) {
+    if (!timed.unfollowed.empty()) log_.warn_once(LogSubsystem::coll, timed.unfollowed, "{}", timed.unfollowed);
+    if (!timed.told.empty()) log_.info(LogSubsystem::coll, "{}", timed.told);
+  }
+  return timed;
 }
 
 // As the library does, which goes by size where what is forced is not for so many ranks.
-Result<ChosenWay> VirtualTime::choose(const Call& call) {
+Result<ChosenWay> VirtualTime::choose(const Call& call, std::string& unfollowed) {
   const std::uint32_t num_ranks = communicator_.num_ranks();
-  Result<ChosenWay> way = chooser_.choose(call, fabric_, num_ranks, *settings_, nullptr);
+  Result<ChosenWay> way = chooser_.choose(call, *fabric_, num_ranks, *settings_, nullptr);
   const ForcedAlgorithm& forced = settings_->forced_of(call.collective);
   if (way.ok() || way.status().code() != Code::unsupported || forced.name.empty() || forced.file) return way;
-  if (communicator_.rank() == 0)
-    log_.warn_once(LogSubsystem::coll, forced.name, "{}={} cannot be followed in virtual time ({}); it goes by size",
-                   forcing_variable(call.collective), forced.name, way.status().message());
+  unfollowed = fmt::format("{}={} cannot be followed in virtual time ({}); it goes by size",
+                           forcing_variable(call.collective), forced.name, way.status().message());
   Settings by_size = *settings_;
   by_size.forced_of(call.collective) = {};
-  return chooser_.choose(call, fabric_, num_ranks, by_size, nullptr);
+  return chooser_.choose(call, *fabric_, num_ranks, by_size, nullptr);
 }
 
-VirtualTime::Timed VirtualTime::simulated(const Call& call) {
-  const Result<ChosenWay> way = choose(call);
+Timed VirtualTime::simulated(const Call& call) {
+  Timed made;
   const auto wrong = [&](const Status& status) {
-    Timed none;
-    none.status = {status.code(), fmt::format("{} of {} on {}: {}", name_of(call.collective),
-                                              counted(call.message_bytes, "byte"), fabric_.name, status.message())};
-    return none;
+    made.status = {status.code(), fmt::format("{} of {} on {}: {}", name_of(call.collective),
+                                              counted(call.message_bytes, "byte"), fabric_->name, status.message())};
+    return made;
   };
+  const Result<ChosenWay> way = choose(call, made.unfollowed);
   if (!way.ok()) return wrong(way.status());
   const Schedule& schedule = way->schedule;
   if (const std::string against = objection_to(*way, call); !against.empty())
     return wrong(not_here(fmt::format("{} {}", schedule.name, against)));
-  Result<simulate::Answer> answer = simulate::simulate(schedule, fabric_,
+  Result<simulate::Answer> answer = simulate::simulate(schedule, *fabric_,
                                                        {.count = call.count,
                                                         .counts = call.counts,
                                                         .element_size = call.element_size,
                                                         .staged = way->staged,
                                                         .in_place = call.in_place});
   if (!answer.ok()) return wrong(answer.status());
-  if (communicator_.rank() == 0)
-    log_.info(LogSubsystem::coll, "{} of {} takes {:.3f} us on {}, by {} ({})", name_of(call.collective),
-              counted(call.message_bytes, "byte"), answer->time / 1e3, fabric_.name, schedule.name, way->why);
-  return {.status = {}, .time = answer->time, .rank_times = std::move(answer->rank_times)};
+  made.time = answer->time;
+  made.rank_times = std::move(answer->rank_times);
+  made.told =
+      fmt::format("{} of {} takes {:.3f} us on {}, by {} ({})", name_of(call.collective),
+                  counted(call.message_bytes, "byte"), answer->time / 1e3, fabric_->name, schedule.name, way->why);
+  return made;
 }
 
 }  // namespace tutti::on_fabric

@@ -5,7 +5,7 @@
 // Each rank has a clock. A collective begins when the last of its ranks has started it, and not before the previous one
 // has ended. From there each rank takes its own time in the simulation. Clocks travel on a communicator of their own,
 // in an all-gather that is started after each collective. So pending operations stay pending, and a rank that waits for
-// a collective waits until all ranks have started it. Every rank then simulates the same. With each send goes the
+// a collective waits until all ranks have started it. Every process then simulates the same. With each send goes the
 // sender's clock, to the receiver alone. The two communicators break together, and threads take them over together.
 //
 // For the communicator's thread only, but abort() and the clock are for any thread. The communicator must outlive this.
@@ -19,7 +19,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -29,6 +28,8 @@
 #include "base/variables/variables.hpp"
 #include "fabric/fabric.hpp"
 #include "on_fabric/call.hpp"
+#include "on_fabric/known_times.hpp"
+#include "on_fabric/named_fabric.hpp"
 #include "on_fabric/way.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "table/decision_table.hpp"
@@ -49,16 +50,6 @@ class VirtualClock {
 
  private:
   std::atomic<double> now_ = 0;
-};
-
-// A fabric as the variable TUTTI_FABRIC names it: simulate:FABRIC. Read once, for all communicators that come from one.
-struct NamedFabric {
-  std::string variable;
-  fabric::Fabric fabric;
-
-  // What follows simulate:.
-  [[nodiscard]] std::string_view words() const { return std::string_view(variable).substr(kFabricPeers.size()); }
-  [[nodiscard]] static Result<std::shared_ptr<const NamedFabric>> load(std::string_view variable);
 };
 
 class VirtualTime {
@@ -149,12 +140,6 @@ class VirtualTime {
     double sender = 0;    // from its start, as if the receiver were there
     double receiver = 0;  // from when both have started
   };
-  struct Timed {
-    Status status;
-    double time = 0;                 // until the last rank is done
-    std::vector<double> rank_times;  // of each
-  };
-
   VirtualTime(Communicator& communicator, Options options);
 
   [[nodiscard]] Status meet(const Variables& variables);
@@ -175,7 +160,7 @@ class VirtualTime {
   [[nodiscard]] MessageTimes simulated(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
   [[nodiscard]] const Timed& timed(const Call& call);
   [[nodiscard]] Timed simulated(const Call& call);
-  [[nodiscard]] Result<ChosenWay> choose(const Call& call);
+  [[nodiscard]] Result<ChosenWay> choose(const Call& call, std::string& unfollowed);
   // What breaks one of the two breaks the other.
   [[nodiscard]] bool is_broken() const { return communicator_.async_error() != Code::ok; }
   [[nodiscard]] Status break_both(const Status& why);
@@ -191,7 +176,7 @@ class VirtualTime {
 
   Communicator& communicator_;
   std::shared_ptr<const NamedFabric> named_;
-  fabric::Fabric fabric_;  // of these ranks
+  std::shared_ptr<const fabric::Fabric> fabric_;  // of these ranks
   std::shared_ptr<VirtualClock> clock_;
   std::uint32_t place_;
   Log& log_;
@@ -201,8 +186,9 @@ class VirtualTime {
   std::map<const Operation*, Made> made_;
   std::deque<Moving> grouped_;  // sends and receives of the open group
   Status group_ended_in_;
-  std::map<Call, Timed> known_;
-  fabric::Fabric two_;  // the same fabric with two ranks, for messages
+  std::shared_ptr<KnownTimes> times_;
+  std::map<Call, std::shared_ptr<const Timed>> known_;  // those of them that this rank has asked for
+  std::optional<fabric::Fabric> two_;                   // the same fabric with two ranks, once there is a message
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, MessageTimes> known_messages_;  // from, to, bytes
   std::uint64_t last_number_ = 0;
   std::uint64_t last_grouped_ = 0;

@@ -77,15 +77,19 @@ const VirtualTime::MessageTimes& VirtualTime::message_times(std::uint32_t from, 
 
 // A broadcast of two ranks is one message. The library also sends a message for 0 bytes.
 VirtualTime::MessageTimes VirtualTime::simulated(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
-  two_.ranks = {fabric_.ranks[from], fabric_.ranks[to]};
+  if (!two_) {
+    two_ = *fabric_;
+    two_->grid.clear();
+  }
+  two_->ranks = {fabric_->ranks[from], fabric_->ranks[to]};
   const Result<NamedAlgorithm> message = find_by_full_name(Collective::broadcast, "knomial(2)", 2);
   if (!message.ok()) return {.status = message.status()};
   const Result<simulate::Answer> answer =
-      simulate::simulate(message->algorithm->make(message->request), two_,
+      simulate::simulate(message->algorithm->make(message->request), *two_,
                          {.count = std::max<std::uint64_t>(bytes, 1), .element_size = 1, .in_place = true});
   if (!answer.ok())
     return {.status = {answer.status().code(), fmt::format("a message of {} on {}: {}", counted(bytes, "byte"),
-                                                           fabric_.name, answer.status().message())}};
+                                                           fabric_->name, answer.status().message())}};
   return {.status = {}, .sender = answer->rank_times[0], .receiver = answer->rank_times[1]};
 }
 

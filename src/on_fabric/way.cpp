@@ -154,11 +154,13 @@ Result<ChosenWay> by_size(const Call& asked, const CallFacts& call, Selector& se
   return way;
 }
 
+std::string fingerprint_of(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
+
 }  // namespace
 
-Result<Settings> settings_on(const fabric::Fabric& fabric, std::string_view words, const Variables& variables) {
+Result<Settings> settings_on(const fabric::Fabric& fabric, std::uint64_t digest, const Variables& variables) {
   Settings settings = Settings::from(variables);
-  settings.table = choose_fabric_table(variables.text(VariableId::table), fingerprint_of(words, fabric));
+  settings.table = choose_fabric_table(variables.text(VariableId::table), fingerprint_of(digest));
   if (!settings.table.unread.ok()) return settings.table.unread;
   // The profile without the changes that this machine's table makes to it.
   const std::string named = variables.text(VariableId::profile);
@@ -182,7 +184,7 @@ std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric) {
 }
 
 std::string fingerprint_of(std::string_view words, const fabric::Fabric& fabric) {
-  return fmt::format("{:016x}", digest_of(words, fabric));
+  return fingerprint_of(digest_of(words, fabric));
 }
 
 Result<TableChoice> table_of_named_fabric(const Variables& variables) {

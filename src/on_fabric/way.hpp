@@ -47,9 +47,9 @@ struct ChosenWay {
 // The decision table that calls obey on the fabric that TUTTI_FABRIC names. An error where there is no such fabric.
 [[nodiscard]] Result<TableChoice> table_of_named_fabric(const Variables& variables);
 
-// What the variables mean on the fabric of these words. Its machine profile applies, so that caches are the same
+// What the variables mean on the fabric of this digest. Its machine profile applies, so that caches are the same
 // wherever it is simulated, and its own table if TUTTI_TABLE names one, but never this machine's table.
-[[nodiscard]] Result<Settings> settings_on(const fabric::Fabric& fabric, std::string_view words,
+[[nodiscard]] Result<Settings> settings_on(const fabric::Fabric& fabric, std::uint64_t digest,
                                            const Variables& variables);
 
 class WayChooser {

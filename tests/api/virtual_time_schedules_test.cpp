@@ -2,15 +2,24 @@
 // Collectives in virtual time, with blocks of different sizes too: data as real as ever, times of their schedules to
 // the last bit.
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "../base/temporary_folder.hpp"
+#include "base/unique_id.hpp"
+#include "on_fabric/known_times.hpp"
+#include "on_fabric/named_fabric.hpp"
+#include "on_fabric/way.hpp"
 #include "virtual_time.hpp"
 
 namespace tutti::test {
@@ -320,6 +329,78 @@ TEST(VirtualTime, CountsThatDifferMoveNoClock) {
     EXPECT_GT(now(comm), before);
     EXPECT_LT(now(comm), 2 * expected);
   });
+}
+
+// So many that reading from each would take long to plan: clocks and counts travel by other algorithms.
+TEST(VirtualTime, ManyRanksOfOneProcessTakeWhatTheirSchedulesTake) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "takes minutes with a sanitizer";
+#endif
+  constexpr int kMany = 144;
+  constexpr std::uint64_t kCount = 1000;
+  const std::string fabric = "torus_2d:12x12";
+  std::vector<std::size_t> sizes(kMany);
+  for (int rank = 0; rank < kMany; ++rank) sizes[static_cast<std::size_t>(rank)] = static_cast<std::size_t>(rank % 3);
+  const std::vector<std::uint64_t> counts(sizes.begin(), sizes.end());
+  const double reducing = simulated(fabric, Collective::all_reduce, "ring", kCount).time;
+  const double gathering = simulated(fabric, Collective::all_gather_v, "ring", 0, 0, false, counts).time;
+  run_with(kMany, {on(fabric), "TUTTI_ALLREDUCE_ALGORITHM=ring", "TUTTI_ALLGATHERV_ALGORITHM=ring"},
+           [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+             ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
+             const Ints mine(kCount, rank);
+             Ints sum(kCount);
+             EXPECT_DONE(tuttiAllReduce(mine.data(), sum.data(), kCount, tuttiInt, tuttiSum, comm));
+             EXPECT_EQ(sum, Ints(kCount, kMany * (kMany - 1) / 2));
+             EXPECT_EQ(last(comm), reducing);
+             Ints all(kMany);  // a third has none, a third one, a third two
+             EXPECT_DONE(tuttiAllGatherV(mine.data(), sizes[static_cast<std::size_t>(rank)], all.data(), sizes.data(),
+                                         nullptr, tuttiInt, comm));
+             Ints expected;
+             for (int each = 0; each < kMany; ++each) expected.insert(expected.end(), each % 3, each);
+             EXPECT_EQ(all, expected);
+             EXPECT_EQ(last(comm), gathering);
+           });
+}
+
+TEST(KnownTimes, ACallIsSimulatedOnceForAllRanksOfAProcess) {
+  const Result<UniqueId> id = UniqueId::make({});
+  const Result<UniqueId> other = UniqueId::make({});
+  ASSERT_TRUE(id.ok() && other.ok());
+  const std::shared_ptr<on_fabric::KnownTimes> times = on_fabric::KnownTimes::of(*id);
+  EXPECT_EQ(on_fabric::KnownTimes::of(*id), times);
+  EXPECT_NE(on_fabric::KnownTimes::of(*other), times);
+  std::atomic<int> simulations = 0;
+  std::array<std::shared_ptr<const on_fabric::Timed>, 4> found;
+  const auto find = [&](std::uint64_t count) {
+    return times->find_or_make({.count = count}, [&] {
+      ++simulations;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      return on_fabric::Timed{.time = static_cast<double>(count)};
+    });
+  };
+  {
+    std::vector<std::jthread> ranks;
+    for (auto& each : found) ranks.emplace_back([&] { each = find(7); });
+  }
+  EXPECT_EQ(simulations, 1);
+  for (const auto& each : found) EXPECT_EQ(each, found[0]);
+  EXPECT_EQ(find(8)->time, 8);
+  EXPECT_EQ(simulations, 2);
+  // What failed for want of memory is tried anew by the next rank.
+  EXPECT_THROW(
+      static_cast<void>(times->find_or_make({.count = 9}, []() -> on_fabric::Timed { throw std::bad_alloc(); })),
+      std::bad_alloc);
+  EXPECT_EQ(find(9)->time, 9);
+}
+
+TEST(NamedFabric, RanksOfAProcessShareAFabricAsLongAsOneHasIt) {
+  const std::string variable = "simulate:" + std::string(kTorus);
+  const auto first = on_fabric::NamedFabric::load(variable);
+  ASSERT_TRUE(first.ok());
+  const auto second = on_fabric::NamedFabric::load(variable);
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(*first, *second);
+  EXPECT_EQ((*first)->digest, on_fabric::digest_of(kTorus, (*first)->fabric));
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ class Sandbox {
   [[nodiscard]] Outcome end(pid_t pid) const {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Json::parse(text_of(out()), nullptr, false),
-            text_of(error()), text_of(out())};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Json::parse(text_of(out()), nullptr, false), text_of(error()),
+            text_of(out())};
   }
   [[nodiscard]] Outcome run(const std::string& arguments) const { return end(begin(arguments)); }
 

@@ -84,8 +84,8 @@ class SimulatedPeer final : public harness::Reckoner {
       : words_(words),
         fabric_(std::move(fabric)),
         environment_(environment),
-        version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION,
-                             static_cast<std::uint32_t>(on_fabric::digest_of(words, fabric_)))) {}
+        digest_(on_fabric::digest_of(words, fabric_)),
+        version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION, static_cast<std::uint32_t>(digest_))) {}
 
   [[nodiscard]] std::string version() const override { return version_; }
   [[nodiscard]] int num_ranks() const override { return static_cast<int>(fabric_.num_ranks()); }
@@ -125,7 +125,7 @@ class SimulatedPeer final : public harness::Reckoner {
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     Told told{.memory = environment.lookup(kMemory),
               .correction = environment.lookup(kCorrection),
-              .settings = variables.ok() ? on_fabric::settings_on(fabric_, words_, *variables) : variables.status(),
+              .settings = variables.ok() ? on_fabric::settings_on(fabric_, digest_, *variables) : variables.status(),
               .words = ""};
     told.words = told.settings.ok() ? told.settings->agreement(*variables) : told.settings.status().to_string();
     return told_.emplace_back(changes, std::move(told)).second;
@@ -212,6 +212,7 @@ class SimulatedPeer final : public harness::Reckoner {
   std::string words_;
   fabric::Fabric fabric_;
   const Environment& environment_;
+  std::uint64_t digest_;
   std::string version_;
   mutable on_fabric::WayChooser chooser_;                     // remembers, and says the same all the same
   mutable std::optional<simulate::Corrections> corrections_;  // made when they are first asked for

@@ -14,6 +14,9 @@ namespace {
 
 static_assert(sizeof(CountStatement) <= shm::kInlineBytes, "statements travel in the line of a flag");
 
+// With more ranks, reading from each takes a rank longer to plan than to do: the plan has a step for each pair.
+constexpr std::uint32_t kMostDirect = 128;
+
 }  // namespace
 
 // Ready for its first step. What is wrong with its blocks, the ranks hear in that.
@@ -100,7 +103,8 @@ Status Communicator::bind_telling(const void* mine, std::uint64_t words, void* a
   if (bound.count != words) {
     const Result<const Prepared*> entry = prepared(asked);
     if (!entry.ok()) return entry.status();
-    const Result<Way*> way = portfolio_.find(asked.collective, endpoint_ == nullptr ? "direct" : "bruck");
+    const bool is_direct = endpoint_ == nullptr && num_ranks_ <= kMostDirect;
+    const Result<Way*> way = portfolio_.find(asked.collective, is_direct ? "direct" : "bruck");
     if (!way.ok()) return way.status();
     const Result<const Plan*> plan = portfolio_.plan(**way, 0);
     if (!plan.ok()) return plan.status();

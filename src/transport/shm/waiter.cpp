@@ -24,6 +24,9 @@ constexpr int kLooksBetweenClocks = 64;
 constexpr std::chrono::milliseconds kFirstQuestion{1};
 constexpr std::chrono::milliseconds kBetweenQuestions{20};
 constexpr std::chrono::milliseconds kLeastBetweenQuestions{1};
+// A question looks at every rank, and every rank that waits asks: this for each pair keeps all of them from taking the
+// cores that few ranks have work for.
+constexpr std::chrono::nanoseconds kBetweenQuestionsOfPair{200};
 constexpr std::chrono::milliseconds kFirstSleep{20};
 // Sleeps that never grow longer than this begin short and do without the barrier: a wake-up that is missed then costs
 // less than many barriers, which stop every core that runs a rank.
@@ -113,6 +116,8 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
   const Clock::time_point start = Clock::now();
   std::atomic<std::int64_t>& looked = region_.doorbell(rank_).looked;
   std::chrono::nanoseconds next_question = kFirstQuestion;
+  const std::uint64_t pairs = std::uint64_t{region_.shape().num_ranks} * region_.shape().num_ranks;
+  const auto all_ask = std::max<std::chrono::nanoseconds>(kLeastBetweenQuestions, kBetweenQuestionsOfPair * pairs);
   const bool is_brief = longest_sleep <= kBriefSleep;
   std::chrono::nanoseconds longest =
       std::min<std::chrono::nanoseconds>(is_brief ? kFirstBriefSleep : kFirstSleep, longest_sleep);
@@ -126,7 +131,7 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
       return look(context) ? WaitEnd::ready : WaitEnd::timed_out;
     if (waited >= next_question) {
       if (!persist_(waited)) return look(context) ? WaitEnd::ready : WaitEnd::given_up;
-      next_question = waited + kBetweenQuestions;
+      next_question = waited + std::max<std::chrono::nanoseconds>(kBetweenQuestions, all_ask);
     }
     if (waited < policy_.spin) {
       for (int i = 0; i < kLooksBetweenClocks; ++i) {
@@ -145,7 +150,7 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
       sleep(look, context, ends ? std::min(longest, policy_.timeout - waited) : longest, !is_brief);
       longest = std::min(longest * 2, longest_sleep);
       // Whoever rang may have done so because it is in vain.
-      next_question = std::min(next_question, waited + kLeastBetweenQuestions);
+      next_question = std::min(next_question, waited + all_ask);
     }
   }
 }
