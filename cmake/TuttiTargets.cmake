@@ -78,12 +78,15 @@ function(tutti_compiles_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${number})
 endfunction()
 
-# tutti_layer_together(TARGET): the same for a layer whose files include much. Sanitizers need more memory for each.
+# tutti_layer_together(TARGET): its files 32 at a time, or eight with a sanitizer, which needs more memory for each.
 function(tutti_layer_together target)
-  if(TUTTI_COMPILE_TOGETHER STREQUAL "some")
+  if(TUTTI_COMPILE_TOGETHER STREQUAL "none")
+    return()
+  endif()
+  if(TUTTI_SANITIZE)
+    tutti_compiles_together(${target} 8)
+  else()
     tutti_compiles_together(${target} 32)
-  elseif(TUTTI_COMPILE_TOGETHER STREQUAL "all")
-    tutti_compiles_together(${target})
   endif()
 endfunction()
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks of one process share as long as one of them has it.
+// Objects that ranks of one process share. Each lives as long as a rank owns it.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ struct Held {
   std::mutex mutex;
   std::map<Key, std::weak_ptr<Value>> all;
 
-  // With the mutex held. Forgets what nobody holds any more.
+  // The caller has locked the mutex. Also removes entries that nobody owns any more.
   [[nodiscard]] std::shared_ptr<Value> find(const Key& key) {
     std::erase_if(all, [](const auto& each) { return each.second.expired(); });
     const auto found = all.find(key);

@@ -12,7 +12,7 @@ constexpr std::size_t kMostKept = 256;
 }  // namespace
 
 std::shared_ptr<KnownTimes> KnownTimes::of(const UniqueId& id) {
-  static Held<UniqueId::Raw, KnownTimes> held;
+  static auto& held = *new Held<UniqueId::Raw, KnownTimes>;  // never destroyed, as that of fabrics
   const std::lock_guard lock(held.mutex);
   const UniqueId::Raw key = id.to_bytes();
   if (std::shared_ptr<KnownTimes> found = held.find(key)) return found;

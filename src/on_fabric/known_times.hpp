@@ -20,17 +20,17 @@ struct Timed {
   Status status = {};
   double time = 0;                      // until the last rank is done
   std::vector<double> rank_times = {};  // of each
-  std::string told = {};                // for rank 0 to log
-  std::string unfollowed = {};          // for rank 0 to warn of
+  std::string log_line = {};            // for rank 0
+  std::string warning = {};             // for rank 0
 };
 
 // The times of a communicator's calls. Its ranks in one process share it, so each call is simulated once for all of
 // them. Thread-safe.
 class KnownTimes {
  public:
-  // Of the communicator for clocks, whose id tells it from all others.
+  // `id` is that of the communicator for clocks.
   [[nodiscard]] static std::shared_ptr<KnownTimes> of(const UniqueId& id);
-  // Where two ask at the same time, one simulates, and the other waits for it.
+  // If two ranks ask for the same call at the same time, one simulates and the other waits for the result.
   [[nodiscard]] std::shared_ptr<const Timed> find_or_make(const Call& call, const std::function<Timed()>& simulate);
 
  private:

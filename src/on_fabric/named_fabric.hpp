@@ -21,7 +21,7 @@ struct NamedFabric {
 
   // What follows simulate:.
   [[nodiscard]] std::string_view words() const { return std::string_view(variable).substr(kFabricPeers.size()); }
-  // What another thread has loaded and still holds is the same: ranks of one process share it. Thread-safe.
+  // Returns the fabric that another rank of this process has loaded and still uses, if there is one. Thread-safe.
   [[nodiscard]] static Result<std::shared_ptr<const NamedFabric>> load(std::string_view variable);
 };
 

@@ -35,9 +35,17 @@ constexpr std::uint64_t kApart = 2;
 constexpr std::uint64_t kSymmetric = 4;
 constexpr std::uint64_t kRefused = 8;  // its arguments are wrong
 
-// Leaves out forced algorithms, so that clocks travel whatever the program forces. Has one more slot than the
-// program's, so that a sender can be as far ahead with clocks as with messages: a receiver may have taken a message,
-// and not yet its clock, when it leaves the library.
+// Clocks are short, but with those of `_v` calls go two words about each rank. In the widest message of recursive
+// doubling, half of all ranks share a slot; so much gives each of them 128 bytes at a time.
+std::uint64_t slot_of_clocks(std::uint32_t num_ranks) {
+  const VariableRow& slot = row_of(VariableId::staging_slot);
+  return std::clamp(std::bit_ceil(64 * std::uint64_t{num_ranks}), static_cast<std::uint64_t>(slot.range.low),
+                    static_cast<std::uint64_t>(slot.range.high));
+}
+
+// Leaves out the algorithms that the program forces, so that clocks travel whatever these are. Has one more slot than
+// the program's, so that a sender can be as far ahead with clocks as with messages: a receiver may have taken a
+// message, and not yet its clock, when it leaves the library.
 Result<Variables> plain(const Variables& variables, std::uint32_t num_ranks) {
   Environment environment;
   for (const VariableId id : {VariableId::timeout, VariableId::late_warning})
@@ -45,7 +53,7 @@ Result<Variables> plain(const Variables& variables, std::uint32_t num_ranks) {
   const VariableRow& depth = row_of(VariableId::staging_depth);
   const auto slots = std::min<std::int64_t>(variables.get<VariableId::staging_depth>() + 1, depth.range.high);
   environment.set(std::string(depth.name), std::to_string(slots));
-  environment.set(std::string(row_of(VariableId::staging_slot).name), "4K");  // clocks are short
+  environment.set(std::string(row_of(VariableId::staging_slot).name), std::to_string(slot_of_clocks(num_ranks)));
   // Each rank plans for itself, and a plan in which each reads from each has a step for each pair.
   constexpr std::uint32_t kMostDirect = 128;
   if (num_ranks > kMostDirect)
@@ -404,20 +412,20 @@ const Timed& VirtualTime::timed(const Call& call) {
   if (known_.size() >= kMostKnown) known_.clear();
   const Timed& timed = *known_.emplace(call, times_->find_or_make(call, [&] { return simulated(call); })).first->second;
   if (communicator_.rank() == 0) {
-    if (!timed.unfollowed.empty()) log_.warn_once(LogSubsystem::coll, timed.unfollowed, "{}", timed.unfollowed);
-    if (!timed.told.empty()) log_.info(LogSubsystem::coll, "{}", timed.told);
+    if (!timed.warning.empty()) log_.warn_once(LogSubsystem::coll, timed.warning, "{}", timed.warning);
+    if (!timed.log_line.empty()) log_.info(LogSubsystem::coll, "{}", timed.log_line);
   }
   return timed;
 }
 
 // As the library does, which goes by size where what is forced is not for so many ranks.
-Result<ChosenWay> VirtualTime::choose(const Call& call, std::string& unfollowed) {
+Result<ChosenWay> VirtualTime::choose(const Call& call, std::string& warning) {
   const std::uint32_t num_ranks = communicator_.num_ranks();
   Result<ChosenWay> way = chooser_.choose(call, *fabric_, num_ranks, *settings_, nullptr);
   const ForcedAlgorithm& forced = settings_->forced_of(call.collective);
   if (way.ok() || way.status().code() != Code::unsupported || forced.name.empty() || forced.file) return way;
-  unfollowed = fmt::format("{}={} cannot be followed in virtual time ({}); it goes by size",
-                           forcing_variable(call.collective), forced.name, way.status().message());
+  warning = fmt::format("{}={} cannot be followed in virtual time ({}); it goes by size",
+                        forcing_variable(call.collective), forced.name, way.status().message());
   Settings by_size = *settings_;
   by_size.forced_of(call.collective) = {};
   return chooser_.choose(call, *fabric_, num_ranks, by_size, nullptr);
@@ -430,7 +438,7 @@ Timed VirtualTime::simulated(const Call& call) {
                                               counted(call.message_bytes, "byte"), fabric_->name, status.message())};
     return made;
   };
-  const Result<ChosenWay> way = choose(call, made.unfollowed);
+  const Result<ChosenWay> way = choose(call, made.warning);
   if (!way.ok()) return wrong(way.status());
   const Schedule& schedule = way->schedule;
   if (const std::string against = objection_to(*way, call); !against.empty())
@@ -444,7 +452,7 @@ Timed VirtualTime::simulated(const Call& call) {
   if (!answer.ok()) return wrong(answer.status());
   made.time = answer->time;
   made.rank_times = std::move(answer->rank_times);
-  made.told =
+  made.log_line =
       fmt::format("{} of {} takes {:.3f} us on {}, by {} ({})", name_of(call.collective),
                   counted(call.message_bytes, "byte"), answer->time / 1e3, fabric_->name, schedule.name, way->why);
   return made;

@@ -160,7 +160,7 @@ class VirtualTime {
   [[nodiscard]] MessageTimes simulated(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
   [[nodiscard]] const Timed& timed(const Call& call);
   [[nodiscard]] Timed simulated(const Call& call);
-  [[nodiscard]] Result<ChosenWay> choose(const Call& call, std::string& unfollowed);
+  [[nodiscard]] Result<ChosenWay> choose(const Call& call, std::string& warning);
   // What breaks one of the two breaks the other.
   [[nodiscard]] bool is_broken() const { return communicator_.async_error() != Code::ok; }
   [[nodiscard]] Status break_both(const Status& why);

@@ -17,6 +17,7 @@
 
 #include "../base/temporary_folder.hpp"
 #include "base/unique_id.hpp"
+#include "fabric/files/fabric_file.hpp"
 #include "on_fabric/known_times.hpp"
 #include "on_fabric/named_fabric.hpp"
 #include "on_fabric/way.hpp"
@@ -331,37 +332,6 @@ TEST(VirtualTime, CountsThatDifferMoveNoClock) {
   });
 }
 
-// So many that reading from each would take long to plan: clocks and counts travel by other algorithms.
-TEST(VirtualTime, ManyRanksOfOneProcessTakeWhatTheirSchedulesTake) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "takes minutes with a sanitizer";
-#endif
-  constexpr int kMany = 144;
-  constexpr std::uint64_t kCount = 1000;
-  const std::string fabric = "torus_2d:12x12";
-  std::vector<std::size_t> sizes(kMany);
-  for (int rank = 0; rank < kMany; ++rank) sizes[static_cast<std::size_t>(rank)] = static_cast<std::size_t>(rank % 3);
-  const std::vector<std::uint64_t> counts(sizes.begin(), sizes.end());
-  const double reducing = simulated(fabric, Collective::all_reduce, "ring", kCount).time;
-  const double gathering = simulated(fabric, Collective::all_gather_v, "ring", 0, 0, false, counts).time;
-  run_with(kMany, {on(fabric), "TUTTI_ALLREDUCE_ALGORITHM=ring", "TUTTI_ALLGATHERV_ALGORITHM=ring"},
-           [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
-             ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
-             const Ints mine(kCount, rank);
-             Ints sum(kCount);
-             EXPECT_DONE(tuttiAllReduce(mine.data(), sum.data(), kCount, tuttiInt, tuttiSum, comm));
-             EXPECT_EQ(sum, Ints(kCount, kMany * (kMany - 1) / 2));
-             EXPECT_EQ(last(comm), reducing);
-             Ints all(kMany);  // a third has none, a third one, a third two
-             EXPECT_DONE(tuttiAllGatherV(mine.data(), sizes[static_cast<std::size_t>(rank)], all.data(), sizes.data(),
-                                         nullptr, tuttiInt, comm));
-             Ints expected;
-             for (int each = 0; each < kMany; ++each) expected.insert(expected.end(), each % 3, each);
-             EXPECT_EQ(all, expected);
-             EXPECT_EQ(last(comm), gathering);
-           });
-}
-
 TEST(KnownTimes, ACallIsSimulatedOnceForAllRanksOfAProcess) {
   const Result<UniqueId> id = UniqueId::make({});
   const Result<UniqueId> other = UniqueId::make({});
@@ -393,14 +363,52 @@ TEST(KnownTimes, ACallIsSimulatedOnceForAllRanksOfAProcess) {
   EXPECT_EQ(find(9)->time, 9);
 }
 
+TEST(KnownTimes, AreGoneWithTheLastRank) {
+  const Result<UniqueId> id = UniqueId::make({});
+  ASSERT_TRUE(id.ok());
+  std::weak_ptr<on_fabric::KnownTimes> times;
+  {
+    const auto first = on_fabric::KnownTimes::of(*id);
+    const auto second = on_fabric::KnownTimes::of(*id);
+    times = first;
+  }
+  EXPECT_TRUE(times.expired());
+}
+
+std::shared_ptr<const on_fabric::NamedFabric> load(const std::string& words) {
+  const auto loaded = on_fabric::NamedFabric::load("simulate:" + words);
+  EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
+  return loaded.ok() ? *loaded : nullptr;
+}
+
 TEST(NamedFabric, RanksOfAProcessShareAFabricAsLongAsOneHasIt) {
-  const std::string variable = "simulate:" + std::string(kTorus);
-  const auto first = on_fabric::NamedFabric::load(variable);
-  ASSERT_TRUE(first.ok());
-  const auto second = on_fabric::NamedFabric::load(variable);
-  ASSERT_TRUE(second.ok());
-  EXPECT_EQ(*first, *second);
-  EXPECT_EQ((*first)->digest, on_fabric::digest_of(kTorus, (*first)->fabric));
+  std::weak_ptr<const on_fabric::NamedFabric> fabric;
+  {
+    const auto first = load(kTorus);
+    const auto second = load(kTorus);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first, second);
+    EXPECT_EQ(first->digest, on_fabric::digest_of(kTorus, first->fabric));
+    fabric = first;
+  }
+  EXPECT_TRUE(fabric.expired());
+}
+
+TEST(NamedFabric, AFileIsReadAgainAndSharedIfItIsTheSame) {
+  const TemporaryFolder folder;
+  const auto write = [&](std::string_view words) {
+    const Result<fabric::Fabric> made = fabric::load_fabric(words);
+    EXPECT_TRUE(made.ok());
+    return folder.write("my.toml", fabric::write_fabric(*made));
+  };
+  const std::string path = write("ring_1d:6");
+  const auto before = load(path);
+  EXPECT_EQ(load(path), before);
+  static_cast<void>(write("ring_1d:4"));
+  const auto after = load(path);
+  ASSERT_NE(after, nullptr);
+  EXPECT_EQ(after->fabric.num_ranks(), 4U);
+  EXPECT_EQ(before->fabric.num_ranks(), 6U);
 }
 
 }  // namespace

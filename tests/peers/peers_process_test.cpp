@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -379,6 +381,12 @@ evidence = [{ bytes = "128K", us = 1, low_us = 1, high_us = 1, samples = 1 }]
   EXPECT_NE(outcome.out.find("segmented_ring"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("the library's own", again), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.out.find("segmented_ring", again), std::string::npos) << outcome.out;
+  // Recursive doubling is 3; from 65537 bytes on it is Open MPI's own choice.
+  std::ifstream file(rules);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("\n0 3 "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n65537 0 0 0\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" 1024\n"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;
 constexpr std::string_view kElementForm =
     "write a processing element as NAME or FILE with NAME=VALUE behind it, such as accelerator,dma_overhead=2ns";
 
-bool is_path(std::string_view kind) { return kind.find('/') != std::string_view::npos || kind.ends_with(".toml"); }
-
 }  // namespace
+
+bool is_path(std::string_view kind) { return kind.find('/') != std::string_view::npos || kind.ends_with(".toml"); }
 
 Result<Fabric> load_fabric(std::string_view words) {
   TUTTI_TRY_ASSIGN(const Request request, parse_request(words));

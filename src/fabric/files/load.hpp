@@ -22,6 +22,9 @@ struct Shipped {
 
 [[nodiscard]] Result<Fabric> load_fabric(std::string_view words);
 
+// Whether the first of the words names a file.
+[[nodiscard]] bool is_path(std::string_view kind);
+
 // Those of data/processing_elements, and one of them or of a file: "accelerator,dma_overhead=2ns".
 [[nodiscard]] std::span<const Shipped> shipped_processing_elements();
 [[nodiscard]] Result<ProcessingElement> load_processing_element(std::string_view words);

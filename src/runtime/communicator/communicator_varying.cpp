@@ -14,7 +14,7 @@ namespace {
 
 static_assert(sizeof(CountStatement) <= shm::kInlineBytes, "statements travel in the line of a flag");
 
-// With more ranks, reading from each takes a rank longer to plan than to do: the plan has a step for each pair.
+// With more ranks, a rank takes longer to plan reading from each than to do it: the plan has a step for each pair.
 constexpr std::uint32_t kMostDirect = 128;
 
 }  // namespace

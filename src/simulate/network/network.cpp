@@ -178,8 +178,9 @@ void Network::leave(TransferId id, double now) {
   courses_[id].flows = false;
   for (const std::uint32_t link : transfer.links) {
     links_[link].flowing.remove(id);
-    if (links_[link].bandwidth > 0)
-      for (const TransferId other : links_[link].flowing.all()) seed(other);
+    // One stands for all that flow on a link: they are found together. If it leaves too, it leaves another one.
+    const std::span<const TransferId> others = links_[link].flowing.all();
+    if (links_[link].bandwidth > 0 && !others.empty()) seed(others.back());
   }
   Course& course = courses_[id];
   if (transfer.cargo == Cargo::message && last_of_[transfer.whose] == id) last_of_[transfer.whose] = kNoTransfer;

@@ -24,8 +24,9 @@ constexpr int kLooksBetweenClocks = 64;
 constexpr std::chrono::milliseconds kFirstQuestion{1};
 constexpr std::chrono::milliseconds kBetweenQuestions{20};
 constexpr std::chrono::milliseconds kLeastBetweenQuestions{1};
-// A question looks at every rank, and every rank that waits asks: this for each pair keeps all of them from taking the
-// cores that few ranks have work for.
+// A question looks at every rank, and every waiting rank of this host asks, so all of them together cost something for
+// each pair of these. At least so much time for each pair lies between the questions of a rank; else they would take
+// the cores from ranks with work.
 constexpr std::chrono::nanoseconds kBetweenQuestionsOfPair{200};
 constexpr std::chrono::milliseconds kFirstSleep{20};
 // Sleeps that never grow longer than this begin short and do without the barrier: a wake-up that is missed then costs
@@ -35,6 +36,11 @@ constexpr std::chrono::microseconds kFirstBriefSleep{50};
 
 // A rank that is alone on its host sleeps on the network, where a thread of its own that has bad news does not ring.
 constexpr std::chrono::milliseconds kLongestSleepAlone{20};
+
+std::chrono::nanoseconds for_all_to_ask(const RegionShape& shape) {
+  const auto pairs = static_cast<std::int64_t>(std::uint64_t{shape.num_ranks} * shape.num_local());
+  return std::clamp<std::chrono::nanoseconds>(kBetweenQuestionsOfPair * pairs, kLeastBetweenQuestions, kLongestSleep);
+}
 
 // Makes this process one that membarrier(2) reaches; false where the kernel has no such call.
 bool register_membarrier() { return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0; }
@@ -116,8 +122,7 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
   const Clock::time_point start = Clock::now();
   std::atomic<std::int64_t>& looked = region_.doorbell(rank_).looked;
   std::chrono::nanoseconds next_question = kFirstQuestion;
-  const std::uint64_t pairs = std::uint64_t{region_.shape().num_ranks} * region_.shape().num_ranks;
-  const auto all_ask = std::max<std::chrono::nanoseconds>(kLeastBetweenQuestions, kBetweenQuestionsOfPair * pairs);
+  const std::chrono::nanoseconds all_ask = for_all_to_ask(region_.shape());
   const bool is_brief = longest_sleep <= kBriefSleep;
   std::chrono::nanoseconds longest =
       std::min<std::chrono::nanoseconds>(is_brief ? kFirstBriefSleep : kFirstSleep, longest_sleep);

@@ -146,7 +146,7 @@ TEST(ExportVerify, SaysWhereAFileCostsSomethingThoughItSaysNothing) {
   size.ratio.verdict = harness::Verdict::slower;
   const std::vector<std::string> said = costs_of_file({size});
   ASSERT_EQ(said.size(), 1U);
-  EXPECT_TRUE(contains(said[0], "all_reduce on 2 ranks at 8: with the file 1.25 times as long")) << said[0];
+  EXPECT_TRUE(contains(said[0], "all_reduce on 2 ranks at 8 takes 1.25 times as long with the file")) << said[0];
 }
 
 }  // namespace

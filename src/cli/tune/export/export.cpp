@@ -67,7 +67,7 @@ void say_left_out(const tune::Rules& rules, const Context& context) {
   for (const std::string& line : rules.left_out) context.error << printable(fmt::format("left out: {}", line)) << "\n";
 }
 
-// The rules without those that were slower, and how the library does with them there.
+// Leaves out the rules that were slower. Then measures their sizes again with the rest, and shows that.
 Result<tune::Exported> without_slower(tune::Exported exported, const std::vector<VerifiedSize>& sizes,
                                       const ExportFormat& format, const VerifyOptions& options, const BenchWorld& world,
                                       const Context& context) {
@@ -79,8 +79,16 @@ Result<tune::Exported> without_slower(tune::Exported exported, const std::vector
   tune::simplify(rules);
   if (rules.sections.empty()) return Status(Code::aborted, "nothing remains that is not slower; nothing was written");
   TUTTI_TRY_ASSIGN(tune::Exported rest, format.translate(std::move(rules)));
-  TUTTI_TRY_ASSIGN(const std::vector<VerifiedSize> again, verify_again(rest, sizes, options, world, context));
-  context.out << "\nWith the rules that remain, where the library is left to itself:\n\n"
+  const Result<std::vector<VerifiedSize>> measured = verify_again(rest, sizes, options, world, context);
+  if (!measured.ok()) {
+    if (Interrupt::has_come()) return measured.status();
+    context.error << printable(fmt::format("note: what is left to the library could not be measured again: {}",
+                                           measured.status().message()))
+                  << "\n";
+    return rest;
+  }
+  const std::vector<VerifiedSize>& again = *measured;
+  context.out << "\nWith the rules that remain, sizes that are left to the library, measured again:\n\n"
               << to_aligned(table_of(again)) << std::flush;
   for (const std::string& line : costs_of_file(again)) context.error << printable(line) << "\n";
   return rest;

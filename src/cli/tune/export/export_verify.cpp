@@ -239,10 +239,13 @@ std::vector<std::string> costs_of_file(const std::vector<VerifiedSize>& sizes) {
   std::vector<std::string> said;
   for (const VerifiedSize& size : sizes) {
     if (size.ratio.verdict != harness::Verdict::slower) continue;
-    said.push_back(fmt::format(
-        "note: {} on {} ranks at {}: with the file {:.2f} times as long, though the library chooses for itself; a "
-        "program that calls mostly this does better without the file",
-        name_of(size.collective), size.ranks, to_text(Bytes(size.bytes)), 1 / size.ratio.ratio));
+    const std::string at =
+        size.collective == Collective::barrier ? "" : fmt::format(" at {}", to_text(Bytes(size.bytes)));
+    said.push_back(
+        fmt::format("note: {} on {} ranks{} takes {:.2f} times as long with the file, although the file leaves it to "
+                    "the library; a "
+                    "program that mostly makes this call is faster without the file",
+                    name_of(size.collective), size.ranks, at, 1 / size.ratio.ratio));
   }
   return said;
 }

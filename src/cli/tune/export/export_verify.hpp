@@ -40,7 +40,7 @@ struct VerifiedSize {
                                                        const VerifyOptions& options, const BenchWorld& world,
                                                        const Context& context);
 
-// The same with a file in which slower ones of `sizes` are left to the library: these alone.
+// Measures again those of `sizes` that were slower. The file now leaves them to the library.
 [[nodiscard]] Result<std::vector<VerifiedSize>> verify_again(const tune::Exported& exported,
                                                              const std::vector<VerifiedSize>& sizes,
                                                              const VerifyOptions& options, const BenchWorld& world,
@@ -48,7 +48,7 @@ struct VerifiedSize {
 
 [[nodiscard]] Table table_of(const std::vector<VerifiedSize>& sizes);
 
-// Those that are slower though the library chooses for itself, a line each: that it has a file at all costs something.
+// A line for each size that is slower with the file although no rule is for it: to have a file costs the library time.
 [[nodiscard]] std::vector<std::string> costs_of_file(const std::vector<VerifiedSize>& sizes);
 
 // Makes each range with a slower size the library's own choice; says which, a line each.
