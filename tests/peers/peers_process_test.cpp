@@ -351,8 +351,8 @@ TEST_F(OpenMpi, ARulesFileThatItLeavesAsideIsNoticed) {
   EXPECT_EQ(row["check"], "ok") << row;
 }
 
-// A ring in segments of 1 KiB takes far longer than what Open MPI chooses by itself. The other range has no evidence and
-// is not measured, so it remains.
+// A ring in segments of 1 KiB takes far longer than what Open MPI chooses by itself. The other range has no evidence
+// and is not measured, so it remains.
 TEST_F(OpenMpi, AnExportLeavesWhatIsSlowerToItAndMeasuresThatAgain) {
   const std::string table = sandbox_.write("table.toml", R"(version = 1
 peer = "openmpi"
