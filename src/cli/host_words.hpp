@@ -16,6 +16,11 @@ struct HostWords {
   std::string agent;  // empty: the usual one
   std::string address;
   std::string tutti;
+
+  // Whether they are the nodes of the Slurm allocation that the command runs in.
+  [[nodiscard]] bool are_of_allocation() const { return hosts == "slurm"; }
+  // Whether srun reaches them: no agent was given.
+  [[nodiscard]] bool are_by_slurm() const { return are_of_allocation() && agent.empty(); }
 };
 
 // They must live as long as the application.

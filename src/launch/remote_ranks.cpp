@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/system/socket.hpp"
@@ -222,12 +223,22 @@ void RemoteLauncher::send_some() {
   if (put < 0 && errno != EINTR && errno != EAGAIN) is_alone_ = true;
 }
 
+// A terminal would put a carriage return in front of each newline.
+void keep_bytes_as_they_are(int terminal) {
+  termios modes{};
+  if (tcgetattr(terminal, &modes) != 0) return;
+  modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+  tcsetattr(terminal, TCSANOW, &modes);
+}
+
 }  // namespace
 
 Status serve_launcher(const Environment& environment, std::string_view version) {
-  if (isatty(STDIN_FILENO) != 0 || isatty(STDOUT_FILENO) != 0) {
+  // Of both, only standard input tells a person from an agent: some agents have a terminal take the output.
+  if (isatty(STDIN_FILENO) != 0) {
     return {Code::invalid_usage, "--remote is how the command starts ranks on other hosts; leave it out"};
   }
+  keep_bytes_as_they_are(STDOUT_FILENO);
   return RemoteLauncher(environment, version).run();
 }
 

@@ -19,6 +19,7 @@
 #include "data/type.hpp"
 #include "runtime/bootstrap/split.hpp"
 #include "runtime/plan/block_table.hpp"
+#include "runtime/plan/plan.hpp"
 #include "schedule/prove/definition.hpp"
 #include "simulate/simulate.hpp"
 
@@ -54,9 +55,7 @@ Result<Variables> plain(const Variables& variables, std::uint32_t num_ranks) {
   const auto slots = std::min<std::int64_t>(variables.get<VariableId::staging_depth>() + 1, depth.range.high);
   environment.set(std::string(depth.name), std::to_string(slots));
   environment.set(std::string(row_of(VariableId::staging_slot).name), std::to_string(slot_of_clocks(num_ranks)));
-  // Each rank plans for itself, and a plan in which each reads from each has a step for each pair.
-  constexpr std::uint32_t kMostDirect = 128;
-  if (num_ranks > kMostDirect)
+  if (num_ranks > kMostDirectRanks)
     for (const Collective collective : {Collective::all_gather, Collective::all_reduce})
       environment.set(std::string(forcing_variable(collective)), "recursive_doubling");
   return Variables::load(environment, ConfPaths());

@@ -233,6 +233,31 @@ TEST_F(Waits, AskWhetherTheyAreInVain) {
   expect_no_trace();
 }
 
+// A question looks at all ranks, and each of these ranks asks.
+TEST(WaitsOfMany, AskSeldomWhetherTheyAreInVain) {
+  const auto questions_of = [](std::uint32_t num_ranks) {
+    const std::unique_ptr<Region> region = std::move(Region::create({.num_ranks = num_ranks,
+                                                                     .staging_slot = 64,
+                                                                     .message_depth = 1,
+                                                                     .message_slot = 64,
+                                                                     .memory_of_slots = 0,
+                                                                     .memory_of_connections = 0})
+                                                         .value());
+    WaitPolicy policy = kSleepy;
+    policy.timeout = std::chrono::milliseconds(300);
+    int questions = 0;
+    Waiter waiter(*region, 0, policy, [&](std::chrono::nanoseconds) { return ++questions > 0; });
+    EXPECT_EQ(waiter.until([] { return false; }), WaitEnd::timed_out);
+    return questions;
+  };
+  // A question follows each sleep, and the first sleeps are short. A busy machine asks less often.
+  const int of_few = questions_of(2);
+  const int of_many = questions_of(700);
+  EXPECT_GE(of_many, 1);
+  EXPECT_LE(of_many, 5);  // 98 ms apart
+  EXPECT_LT(of_many, of_few);
+}
+
 // Of ranks that share cores, for a post that is near.
 constexpr WaitPolicy kCrowded{
     .crowded = true, .eager = 3, .spin = std::chrono::nanoseconds(0), .yield = std::chrono::nanoseconds(0)};

@@ -37,6 +37,7 @@ inline constexpr std::string_view kHostsAxis = "hosts";
 struct OverHosts {
   std::vector<HostEntry> entries;
   std::string agent;          // runs a command on another host, as ssh
+  bool by_slurm = false;      // the agent is srun; an mpirun uses srun too
   std::string launcher;       // the tutti that starts what no mpirun does
   std::string tutti;          // its path on other hosts; empty: the same
   Address address;            // of the runner, as other hosts reach it; port 0: any

@@ -115,8 +115,9 @@ std::vector<std::string> words_of(const LaunchRequest& request) {
       std::vector<std::string> words = {program_of(request.launcher), "-n", count, "--mca",
                                         "odls_base_sigkill_timeout",  "0"};
       if (hosts != nullptr) {
-        words.insert(words.end(), {"--host", host_list(hosts->entries), "--map-by", "slot:OVERSUBSCRIBE", "--mca",
-                                   "plm_rsh_agent", hosts->agent});
+        words.insert(words.end(), {"--host", host_list(hosts->entries), "--map-by", "slot:OVERSUBSCRIBE"});
+        // In an allocation it uses srun by itself.
+        if (!hosts->by_slurm) words.insert(words.end(), {"--mca", "plm_rsh_agent", hosts->agent});
         // It hands its own variables on by itself.
         for (const std::string& name : names_for_hosts(request))
           if (!name.starts_with("OMPI_MCA_")) words.insert(words.end(), {"-x", name});
@@ -130,9 +131,13 @@ std::vector<std::string> words_of(const LaunchRequest& request) {
     case Launcher::mpich: {
       std::vector<std::string> words = {program_of(request.launcher), "-n", count};
       // It hands the whole environment on.
-      if (hosts != nullptr)
-        words.insert(words.end(), {"-hosts", host_list(hosts->entries), "-launcher", "ssh", "-launcher-exec",
-                                   program_of_agent(*hosts), "-localhost", without_port(hosts->address)});
+      if (hosts != nullptr) {
+        words.insert(words.end(), {"-hosts", host_list(hosts->entries), "-localhost", without_port(hosts->address)});
+        if (hosts->by_slurm)
+          words.insert(words.end(), {"-launcher", "slurm"});
+        else
+          words.insert(words.end(), {"-launcher", "ssh", "-launcher-exec", program_of_agent(*hosts)});
+      }
       if (!request.is_program) words.insert(words.end(), {"-bind-to", "none"});
       return words;
     }
@@ -258,6 +263,8 @@ Status Processes::start(const LaunchRequest& request) {
     spawning.command.insert(spawning.command.end(), request.program.begin(), request.program.end());
     spawning.environment = request.environment;
     set_variable(spawning.environment, request.is_program ? kProgramVariable : kWorkerVariable, request.id);
+    // Several groups run at once. An mpirun does not ask for overlap, so its steps would wait for another group's.
+    if (request.hosts && request.hosts->by_slurm) set_variable(spawning.environment, "SLURM_OVERLAP", "1");
     if (!request.is_program) set_variable(spawning.environment, kLauncherVariable, launcher_told(request));
     if (is_by_rank) {
       set_place(spawning.environment, rank, request.num_ranks, *port);

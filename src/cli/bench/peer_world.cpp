@@ -82,7 +82,9 @@ BenchWorld peer_world(const Environment& environment) {
     return fabric ? look_for_fabric(*fabric, environment, *fabrics) : look_for(name, folder, environment);
   };
   world.algorithms_of = algorithms_of;
-  world.place_on_hosts = place_on_hosts;
+  world.place_on_hosts = [&environment](const HostWords& words, const std::vector<int>& num_ranks) {
+    return place_on_hosts(words, num_ranks, environment);
+  };
   world.program_of = [folder, fabrics](std::string_view name) {
     harness::PeerProgram program{.name = std::string(name), .program = {}, .launcher = harness::Launcher::local};
     if (const std::optional<std::string_view> fabric = fabric_in(name)) {

@@ -76,17 +76,18 @@ Status read_environment(const std::vector<std::string>& texts, const Environment
   return {};
 }
 
-Status place_ranks(const LaunchArguments& options, std::vector<launch::HostRanks>& hosts) {
+Status place_ranks(const LaunchArguments& options, const Environment& environment,
+                   std::vector<launch::HostRanks>& hosts) {
   std::optional<int> num_ranks;
   if (!options.num_ranks.empty()) TUTTI_TRY(read_num_ranks(options.num_ranks, kMostRanks, num_ranks.emplace()));
-  TUTTI_TRY_ASSIGN(hosts, read_hosts(options.on.hosts, num_ranks));
+  TUTTI_TRY_ASSIGN(hosts, read_hosts(options.on, environment, num_ranks));
   return {};
 }
 
 Status read(const LaunchArguments& options, launch::HostsOptions& launched, std::vector<std::string>& warnings) {
   launch::GroupOptions& group = launched.group;
   if (!options.on.hosts.empty()) {
-    TUTTI_TRY(place_ranks(options, launched.hosts));
+    TUTTI_TRY(place_ranks(options, group.environment, launched.hosts));
   } else if (options.num_ranks.empty()) {
     return wrong_argument("-n, the number of ranks, is missing; or --hosts, where ranks are to run");
   } else {
@@ -170,7 +171,8 @@ Command launch_command() {
               "tutti launch -n 4 --tag --env TUTTI_DEBUG=info -- ./program --its-own options\n"
               "tutti launch -n 8 --bind none --timeout 5m -- python3 train.py\n"
               "tutti launch --hosts node1:4,node2:4 -- ./program\n"
-              "tutti launch --hosts @hosts.txt --agent 'ip netns exec {host}' -- ./program",
+              "tutti launch --hosts @hosts.txt --agent 'ip netns exec {host}' -- ./program\n"
+              "salloc -N 2 -n 8 tutti launch --hosts slurm -- ./program",
           .define = define_launch};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `--hosts` names, a list or a file of hosts, and how those are reached. Reads files; thread-safe.
+// What `--hosts` names, a list or a file of hosts or an allocation of Slurm, and how those are reached. Reads files;
+// thread-safe.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,10 @@
 
 namespace tutti::cli {
 
-[[nodiscard]] Result<std::vector<launch::HostRanks>> read_hosts(const std::string& hosts, std::optional<int> num_ranks);
+[[nodiscard]] Result<std::vector<launch::HostRanks>> read_hosts(const HostWords& on, const Environment& environment,
+                                                                std::optional<int> num_ranks);
+
+[[nodiscard]] std::string agent_of(const HostWords& on);
 
 // The agent, the address here, Tutti there, and the folder to work in.
 [[nodiscard]] Status reach_hosts_by(const HostWords& on, launch::HostsOptions& launched);

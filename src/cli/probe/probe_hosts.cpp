@@ -45,8 +45,9 @@ struct ProbePlaces {
   std::vector<std::string> host_of_measured;  // by rank of those
 };
 
-Result<ProbePlaces> places_on_hosts(const HostsProbe& options) {
-  TUTTI_TRY_ASSIGN(const std::vector<launch::HostRanks> entries, read_hosts(options.on.hosts, options.num_ranks));
+Result<ProbePlaces> places_on_hosts(const HostsProbe& options, const Environment& environment) {
+  TUTTI_TRY_ASSIGN(const std::vector<launch::HostRanks> entries,
+                   read_hosts(options.on, environment, options.num_ranks));
   ProbePlaces places;
   std::map<std::string, std::uint32_t> numbers;
   std::vector<int> counts;
@@ -195,7 +196,7 @@ Exit probe_hosts(const HostsProbe& options, const Context& context) {
   OutputOptions output;
   output.path = options.path;
   if (const Status status = check_output(output); !status.ok()) return failed(context, "probe", status);
-  const Result<ProbePlaces> places = places_on_hosts(options);
+  const Result<ProbePlaces> places = places_on_hosts(options, context.environment);
   if (!places.ok()) return failed(context, "probe", places.status());
   launch::HostsOptions launched;
   if (const Status status = set_probe_launch(options, *places, context, launched); !status.ok())

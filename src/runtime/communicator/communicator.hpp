@@ -386,6 +386,7 @@ class Communicator final : private Work {
   [[nodiscard]] std::string waited_call() const;
   // Whether to go on waiting. Nothing thrown ends a wait in the middle of an operation.
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited) noexcept;
+  void tell_awaited_elsewhere();
   void warn_of_wait(std::chrono::nanoseconds waited);
   // A rank that has left, and will not take part in what this one is in.
   [[nodiscard]] std::optional<std::uint32_t> deserter() const;

@@ -127,6 +127,7 @@ bool Communicator::persist(std::chrono::nanoseconds waited) noexcept {
   const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
   tell_awaited_transfer(*region_, rank_, is_in_transfer ? &waited_for_->transfer : nullptr);
   try {
+    if (endpoint_ != nullptr) tell_awaited_elsewhere();
     warn_of_wait(waited);
     notice_unreachable();
   } catch (const std::bad_alloc&) {
@@ -135,6 +136,12 @@ bool Communicator::persist(std::chrono::nanoseconds waited) noexcept {
   // Rank 0, which watches over all, may be stopped itself.
   if (const auto lost = find_lost(*region_, rank_)) break_all({Code::rank_lost, static_cast<std::uint32_t>(*lost)});
   return !deserter() && (!executor_ || executor_->persist());
+}
+
+void Communicator::tell_awaited_elsewhere() {
+  const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
+  const bool is_in_call = executor_ && !is_in_transfer;
+  tutti::tell_awaited_elsewhere(*region_, rank_, is_in_call ? executor_->awaited_elsewhere() : std::nullopt);
 }
 
 // Once in each operation.

@@ -14,9 +14,6 @@ namespace {
 
 static_assert(sizeof(CountStatement) <= shm::kInlineBytes, "statements travel in the line of a flag");
 
-// With more ranks, a rank takes longer to plan reading from each than to do it: the plan has a step for each pair.
-constexpr std::uint32_t kMostDirect = 128;
-
 }  // namespace
 
 // Ready for its first step. What is wrong with its blocks, the ranks hear in that.
@@ -103,7 +100,7 @@ Status Communicator::bind_telling(const void* mine, std::uint64_t words, void* a
   if (bound.count != words) {
     const Result<const Prepared*> entry = prepared(asked);
     if (!entry.ok()) return entry.status();
-    const bool is_direct = endpoint_ == nullptr && num_ranks_ <= kMostDirect;
+    const bool is_direct = endpoint_ == nullptr && num_ranks_ <= kMostDirectRanks;
     const Result<Way*> way = portfolio_.find(asked.collective, is_direct ? "direct" : "bruck");
     if (!way.ok()) return way.status();
     const Result<const Plan*> plan = portfolio_.plan(**way, 0);

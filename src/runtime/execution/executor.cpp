@@ -219,7 +219,9 @@ void Executor::start(Call& call, const Lowered* list) {
 End Executor::walk(bool may_wait) {
   const Call& call = *started_.call;
   if (started_.list != nullptr) return walk_list(call, *started_.list, may_wait);
-  return call.plan->num_lanes() == 1 ? walk_lane(call, may_wait) : walk_general(call, may_wait);
+  const End end = call.plan->num_lanes() == 1 ? walk_lane(call, may_wait) : walk_general(call, may_wait);
+  if (end != End::pending) started_.call = nullptr;
+  return end;
 }
 
 }  // namespace tutti

@@ -90,6 +90,9 @@ class Executor {
   // this rank waits for will never come.
   [[nodiscard]] bool persist();
 
+  // While a call waits: a rank on another host whose message or credit one of its lanes needs.
+  [[nodiscard]] std::optional<std::uint32_t> awaited_elsewhere();
+
   // Of all kinds, that have been begun.
   [[nodiscard]] std::uint64_t operations() const { return operations_; }
   // What this rank called as that operation, where that is still known.
@@ -117,7 +120,7 @@ class Executor {
     std::size_t next = 0;       // and of `round`
   };
   struct Started {
-    const Call* call = nullptr;
+    const Call* call = nullptr;  // null: it has ended
     const Lowered* list = nullptr;
     ListState state;
     bool walks = false;  // without a list: the walk has begun
@@ -161,6 +164,7 @@ class Executor {
   [[nodiscard]] bool find_lane(const Call& call, Machine& machine);
   [[nodiscard]] End go(const Call& call, Machine& machine);
   [[nodiscard]] std::uint64_t rounds_passed(const Call& call) const;
+  [[nodiscard]] std::optional<std::uint32_t> awaited_elsewhere(const Step& step, Machine& machine) const;
 
   [[nodiscard]] End walk_list(const Call& call, const Lowered& list, bool may_wait);
   [[nodiscard]] End walk_steps(const Call& call, const Lowered& list, std::size_t& next, std::size_t end,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The general walker: lanes side by side, each in its own round, whatever is ready next; of one lane, what is next.
 #include <algorithm>
+#include <optional>
 
 #include "runtime/execution/executor.hpp"
 #include "runtime/execution/machine.hpp"
@@ -113,6 +114,35 @@ End Executor::walk_lane(const Call& call, bool may_wait) {
   if (const End end = await_sent(call, may_wait); end != End::done) return end;
   end_call(call);
   return End::done;
+}
+
+std::optional<std::uint32_t> Executor::awaited_elsewhere(const Step& step, Machine& machine) const {
+  const auto is_missing = [&](const Endpoint& end, bool has_come) {
+    return end.place == Place::message && !region_.is_here(end.rank) && !has_come;
+  };
+  for (const Endpoint& end : step.sources)
+    if (is_missing(end, end.place != Place::message || machine.has_message(end))) return end.rank;
+  for (const Endpoint& end : step.destinations)
+    if (is_missing(end, end.place != Place::message || machine.has_credit(end))) return end.rank;
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Executor::awaited_elsewhere() {
+  const Call* const call = started_.call;
+  if (endpoint_ == nullptr || call == nullptr || started_.list != nullptr || !started_.walks) return std::nullopt;
+  Machine machine(*this, *call);
+  for (std::size_t lane = 0; lane < call->plan->num_lanes(); ++lane) {
+    const auto& steps = call->plan->program.lanes[lane];
+    const bool is_only = call->plan->num_lanes() == 1;
+    const std::uint64_t round = is_only ? started_.state.round : lanes_[lane].round;
+    const std::size_t next = is_only ? started_.state.next : lanes_[lane].index;
+    if (round == call->rounds || next >= steps.size()) continue;
+    // Another lane is what holds it up.
+    if (!is_only && !is_after(steps[next], round, lanes_)) continue;
+    machine.set_step(steps[next], round);
+    if (const std::optional<std::uint32_t> rank = awaited_elsewhere(steps[next], machine)) return rank;
+  }
+  return std::nullopt;
 }
 
 End Executor::walk_general(const Call& call, bool may_wait) {

@@ -93,6 +93,22 @@ std::string words_of_wait(std::uint32_t rank, const Awaited& awaited) {
   return fmt::format("rank {} waits in {}", rank, where);
 }
 
+// The ranks of other hosts that waiting ranks here have named.
+std::vector<int> find_awaited_elsewhere(const shm::Region& region, std::uint32_t self) {
+  const std::uint64_t operation = region.call(self).operation.load(std::memory_order_acquire);
+  std::vector<int> ranks;
+  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer) {
+    // Who has gone on waits for something else.
+    if (!region.is_here(peer) || region.call(peer).operation.load(std::memory_order_acquire) != operation) continue;
+    if (peer != self && !is_waiting(region, peer, kLongSilence)) continue;
+    const std::uint32_t awaited = region.doorbell(peer).awaited_elsewhere.load(std::memory_order_relaxed);
+    if (awaited != 0) ranks.push_back(static_cast<int>(awaited - 1));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
 // Where nobody is to blame: ranks that have not come, and wait themselves, do so in a send or a receive, or outside of
 // this communicator's operations.
 std::string words_of_waiting(const shm::Region& region, std::uint32_t self) {
@@ -104,9 +120,12 @@ std::string words_of_waiting(const shm::Region& region, std::uint32_t self) {
         is_waiting(region, peer, kLongSilence))
       words += (words.empty() ? "" : ", ") + words_of_wait(peer, Awaited::of(region, peer));
   if (!words.empty()) return words;
-  return region.shape().has_hosts()
-             ? fmt::format("all ranks of rank {}'s host have come to it, and some of another host is late", self)
-             : "all ranks have come to it";
+  if (!region.shape().has_hosts()) return "all ranks have come to it";
+  const std::vector<int> elsewhere = find_awaited_elsewhere(region, self);
+  const std::string which = elsewhere.size() == 1 ? "which may be waiting itself" : "which may be waiting themselves";
+  return fmt::format(
+      "all ranks of rank {}'s host have come to it, and {}", self,
+      elsewhere.empty() ? "some of another host is late" : fmt::format("wait for {}, {}", rank_list(elsewhere), which));
 }
 
 // From the rank that is waited for to the one that it waits for, and so on. Where that comes back to `self`, no rank
@@ -166,9 +185,14 @@ void tell_awaited_transfer(const shm::Region& region, std::uint32_t rank, const 
   region.doorbell(rank).awaited.store(transfer == nullptr ? 0 : Awaited::pack(*transfer), std::memory_order_relaxed);
 }
 
+void tell_awaited_elsewhere(const shm::Region& region, std::uint32_t rank, std::optional<std::uint32_t> awaited) {
+  region.doorbell(rank).awaited_elsewhere.store(awaited ? *awaited + 1 : 0, std::memory_order_relaxed);
+}
+
 void tell_wait_in(const shm::Region& region, std::uint32_t rank, OuterCall call) {
   const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
   region.doorbell(rank).awaited.store(Awaited::pack(call), std::memory_order_relaxed);
+  region.doorbell(rank).awaited_elsewhere.store(0, std::memory_order_relaxed);
   region.doorbell(rank).looked.store(now.count(), std::memory_order_relaxed);
 }
 

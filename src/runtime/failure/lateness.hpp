@@ -31,6 +31,9 @@ struct Lateness {
 // something else.
 void tell_awaited_transfer(const shm::Region& region, std::uint32_t rank, const Transfer* transfer);
 
+// The same of the rank on another host that its operation waits for; nothing where it waits for none.
+void tell_awaited_elsewhere(const shm::Region& region, std::uint32_t rank, std::optional<std::uint32_t> awaited);
+
 // A call that ranks meet in outside of the communicator's operations.
 enum class OuterCall : std::uint8_t { shrink = 1, split = 2 };
 

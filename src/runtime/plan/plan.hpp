@@ -13,6 +13,10 @@
 
 namespace tutti {
 
+// With more ranks, planning that each reads a few words from each takes longer than doing it: the plan has a step for
+// each pair.
+inline constexpr std::uint32_t kMostDirectRanks = 128;
+
 // What a rank exposes or opens with one of its posts.
 struct Posted {
   StepKind kind = StepKind::signal;

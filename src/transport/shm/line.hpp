@@ -55,6 +55,8 @@ struct alignas(kLine) DoorbellLine {
   // In a long wait, what the rank waits for (runtime/lateness.hpp), for the others' messages: a transfer, or a call
   // outside of the operations; 0: neither.
   std::atomic<std::uint64_t> awaited;
+  // In a long wait, one more than the rank on another host that this rank's operation waits for; 0: none.
+  std::atomic<std::uint32_t> awaited_elsewhere;
 };
 
 // Where the buffers are that a rank's posts of this operation are about, by number of the post: the buffer's offset in

@@ -114,7 +114,10 @@ WaitEnd Waiter::keeping_core(std::uint32_t rank, std::uint64_t value) {
 WaitEnd Waiter::patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep) {
   const WaitEnd end = go_on_looking(look, context, longest_sleep);
   // Whose patience has ended still counts as one that waits, for others whose patience ends at the same time.
-  if (end != WaitEnd::timed_out) region_.doorbell(rank_).looked.store(0, std::memory_order_relaxed);
+  if (end != WaitEnd::timed_out) {
+    region_.doorbell(rank_).looked.store(0, std::memory_order_relaxed);
+    region_.doorbell(rank_).awaited_elsewhere.store(0, std::memory_order_relaxed);
+  }
   return end;
 }
 

@@ -52,11 +52,34 @@ tuttiResult_t sum(tuttiComm_t comm, int& value) {
 // The error of a communicator on which this rank makes no call until then.
 tuttiResult_t await_error(tuttiComm_t comm) {
   tuttiResult_t result = tuttiSuccess;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (tuttiCommGetAsyncError(comm, &result) == tuttiSuccess && result == tuttiSuccess &&
          std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   return result == tuttiSuccess ? tuttiSuccess : tuttiBarrier(comm);
+}
+
+TEST(Processes, NameTheRankOfAnotherHostThatTheyWaitFor) {
+  constexpr int kRanks = 2;
+  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    setenv("TUTTI_HOST_ID", rank == 0 ? "here" : "there", 1);
+    setenv("TUTTI_TIMEOUT", "2s", 1);
+    tuttiComm_t comm = nullptr;
+    std::string outcome = words_of(init(&comm, id, kRanks, rank));
+    if (comm != nullptr && rank == 0) outcome = words_of(tuttiBarrier(comm));
+    if (comm != nullptr && rank == 1) outcome = words_of(await_error(comm));
+    tuttiCommDestroy(comm);
+    report(outcome);
+  });
+  const auto server = test::start_server_on_network();
+  children.release(server->id());
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::string said = children.line(rank);
+    EXPECT_NE(said.find("all ranks of rank 0's host have come to it, and wait for rank 1, which may be waiting itself; "
+                        "rank 0 has waited 2s"),
+              std::string::npos)
+        << said;
+  }
 }
 
 TEST(Processes, KeepClearOfClosedStreams) {

@@ -20,7 +20,9 @@ Status check_hosts(const SweepPlan& plan, const HostWords& words) {
     const harness::Launcher launcher = plan.runner.launcher.value_or(program.launcher);
     if (launcher == harness::Launcher::local) continue;
     if (launcher == harness::Launcher::srun)
-      return wrong_argument("--hosts and --launcher srun exclude each other: Slurm places the ranks");
+      return wrong_argument(
+          "--hosts and --launcher srun exclude each other: Slurm places the ranks; use "
+          "--hosts slurm without --launcher");
     if (program.name == "tutti")
       return wrong_argument("on several hosts peer tutti is started by 'tutti launch'; leave out --launcher");
     if (words.hosts.find('[') != std::string::npos)
