@@ -29,9 +29,9 @@ std::shared_ptr<const MachineProfile> shared(MachineProfile profile) {
 ProfileChoice automatic() {
   const std::string vendor = processor_vendor();
   for (const ShippedProfile& shipped : shipped_profiles()) {
-    MachineProfile profile = shipped_profile(shipped);
+    const MachineProfile& profile = shipped_profile(shipped);
     if (!vendor.empty() && profile.processor == vendor)
-      return {.profile = shared(std::move(profile)), .why = fmt::format("the processor is {}", vendor)};
+      return {.profile = shared(profile), .why = fmt::format("the processor is {}", vendor)};
   }
   for (const ShippedProfile& shipped : shipped_profiles())
     if (shipped.name == kGenericProfile)

@@ -3,17 +3,21 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "algorithms/full_name.hpp"
+#include "base/assert.hpp"
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/toml/document.hpp"
@@ -336,13 +340,25 @@ Status overrule(const document::TomlTable& numbers, std::string_view place, Mach
   return read_fields(section, true, profile);
 }
 
-MachineProfile shipped_profile(const ShippedProfile& shipped) {
+const MachineProfile& shipped_profile(const ShippedProfile& shipped) {
+  constexpr std::size_t kMostShipped = 64;
+  // Without a lock, which a forked child might find closed.
+  static std::array<std::atomic<const MachineProfile*>, kMostShipped> known{};
+  const auto number = static_cast<std::size_t>(&shipped - shipped_profiles().data());
+  TUTTI_ASSERT(number < std::min(kMostShipped, shipped_profiles().size()), "it is one of those that ship");
+  std::atomic<const MachineProfile*>& place = known[number];
+  // Acquire: partner of the exchange below.
+  if (const MachineProfile* const found = place.load(std::memory_order_acquire)) return *found;
   Result<MachineProfile> profile = read_profile(shipped.text, fmt::format("{}.toml", shipped.name));
   // A test reads all profiles that ship, so there was no memory: streams, by which numbers are read, only say that they
   // have failed.
   if (!profile.ok()) throw std::bad_alloc();
   profile->place.clear();
-  return std::move(*profile);
+  auto made = std::make_unique<const MachineProfile>(std::move(*profile));
+  const MachineProfile* other = nullptr;
+  // Another thread may have been faster.
+  if (!place.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return *other;
+  return *made.release();
 }
 
 Result<MachineProfile> find_shipped_profile(std::string_view name) {

@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kProfileVersion = 1;
 // file in messages, and what the profile says of its place. An error names file, line, key and what would be right.
 [[nodiscard]] Result<MachineProfile> read_profile(std::string_view text, std::string_view place);
 
-// One that ships, and the one of that name.
-[[nodiscard]] MachineProfile shipped_profile(const ShippedProfile& shipped);
+// One of shipped_profiles(), and the one of that name. A process reads each once, since every communicator asks.
+[[nodiscard]] const MachineProfile& shipped_profile(const ShippedProfile& shipped);
 [[nodiscard]] Result<MachineProfile> find_shipped_profile(std::string_view name);
 
 // Takes numbers over it, as a decision table has them: sections with some of their keys. `place` is the table in
