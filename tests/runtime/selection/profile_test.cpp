@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -146,6 +147,19 @@ TEST_P(AnyProfile, GivesRightResults) {
 INSTANTIATE_TEST_SUITE_P(Profiles, AnyProfile,
                          testing::Values("amd_epyc", "intel_xeon", "generic", "made_up", "at_odds", "least", "most"),
                          [](const auto& each) { return each.param; });
+
+// By whichever thread is first; others that read at the same time take what that one has got.
+TEST(ShippedProfiles, AreReadOnceInAProcess) {
+  for (const ShippedProfile& shipped : shipped_profiles()) {
+    std::array<const MachineProfile*, 4> found{};
+    {
+      std::vector<std::jthread> threads;
+      for (const MachineProfile*& each : found) threads.emplace_back([&] { each = &shipped_profile(shipped); });
+    }
+    for (const MachineProfile* const each : found) EXPECT_EQ(each, &shipped_profile(shipped)) << shipped.name;
+    EXPECT_EQ(found.front()->name, shipped.name);
+  }
+}
 
 TEST(ProfileFile, WhatShipsIsReadAndWritten) {
   for (const ShippedProfile& shipped : shipped_profiles()) {
