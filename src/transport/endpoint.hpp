@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,12 @@ class Outgoing {
   [[nodiscard]] virtual std::byte* slot(std::uint64_t bytes) = 0;
   // The message goes out; one for which no slot was asked has no bytes.
   virtual void publish(std::uint64_t description) = 0;
+  // A message of these bytes, at most EndpointShape::slot, goes out. Needs a credit. When this returns, the caller may
+  // change them; what the system has taken by then need not have been copied before.
+  virtual void publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) {
+    if (bytes > 0) std::memcpy(slot(bytes), data, bytes);
+    publish(description);
+  }
   // Whether the reader has taken all that was published.
   [[nodiscard]] virtual bool is_drained() = 0;
   // Whether the system has all that was published.
@@ -54,6 +61,12 @@ class Incoming {
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
   [[nodiscard]] virtual const std::byte* data() const = 0;
   virtual void take() = 0;
+
+  // If the next message has exactly so many bytes, it may come to lie at `place` instead of in a slot, also in part.
+  // Its data() says where it is. Holds until that message is taken, or until withdraw(): then a message that is whole
+  // stays where it is, and of one that is not nothing is written there any more.
+  virtual void expect(std::byte* place, std::uint64_t bytes) { static_cast<void>(place), static_cast<void>(bytes); }
+  virtual void withdraw() {}
 };
 
 // The same on every rank.

@@ -33,6 +33,11 @@ class MessageSender {
       far_->publish(description);
     }
   }
+  // Of far ones: see Outgoing.
+  [[nodiscard]] bool is_far() const { return far_ != nullptr; }
+  void publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) {
+    far_->publish_from(data, bytes, description);
+  }
   // Whether all that was published is on its way by itself.
   [[nodiscard]] bool has_sent() const { return far_ == nullptr || far_->has_sent(); }
   [[nodiscard]] bool is_drained() { return far_ == nullptr ? near_->is_drained() : far_->is_drained(); }
@@ -61,6 +66,10 @@ class MessageReceiver {
       far_->take();
     }
   }
+  // Of far ones: see Incoming.
+  [[nodiscard]] bool is_far() const { return far_ != nullptr; }
+  void expect(std::byte* place, std::uint64_t bytes) { far_->expect(place, bytes); }
+  void withdraw() { far_->withdraw(); }
 
  private:
   std::optional<shm::MessageReceiver> near_;

@@ -142,6 +142,31 @@ class Executor {
     if (may_wait) return end_of(waiter_.until(ready));
     return endpoint_ != nullptr && endpoint_->step() && ready() ? End::done : End::pending;
   }
+  // The same for that step, or, without one, for the next step of any lane. What comes from other hosts meanwhile comes
+  // to its place at once where it can.
+  template <typename Ready>
+  [[nodiscard]] End await_step(const Ready& ready, bool may_wait, const Call& call, Machine& machine,
+                               const Step* step) {
+    if (endpoint_ == nullptr || !may_wait || !call.plan->has_messages) return await(ready, may_wait);
+    const Expectations during_the_wait(expected_);
+    expect_messages(call, machine, step);
+    return await(ready, true);
+  }
+  // Ends them, however a wait ends: the places are the caller's.
+  class Expectations {
+   public:
+    explicit Expectations(std::vector<MessageReceiver*>& all) : all_(all) {}
+    Expectations(const Expectations&) = delete;
+    Expectations& operator=(const Expectations&) = delete;
+    ~Expectations() {
+      for (MessageReceiver* each : all_) each->withdraw();
+      all_.clear();
+    }
+
+   private:
+    std::vector<MessageReceiver*>& all_;
+  };
+  void expect_messages(const Call& call, Machine& machine, const Step* step);
   // Until what a call has sent to other hosts is on its way, so that it arrives although this rank goes on with
   // something else.
   [[nodiscard]] End await_sent(const Call& call, bool may_wait) {
@@ -333,6 +358,7 @@ class Executor {
   std::size_t lanes_left_ = 0;
   std::size_t next_lane_ = 0;
   std::uint64_t published_ = 0;
+  std::vector<MessageReceiver*> expected_;  // during a wait: those that have been told a place
   Started started_;
   Missing missing_;
   std::uint64_t progress_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/execution/machine.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/plan/block_table.hpp"
@@ -119,6 +120,43 @@ bool Machine::is_copied_to_message(const Step& step) const {
          !(op == Op::average && step.completes);
 }
 
+std::byte* Machine::place_of_message(const Step& step) const {
+  const bool only_copies = step.kind == StepKind::combine && step.sources.size() == 1 &&
+                           step.sources[0].place == Place::message && is_one_part(step.sources[0].slice) &&
+                           !(call_.operation->op == Op::average && step.completes);
+  if (!only_copies) return nullptr;
+  const Endpoint* own = nullptr;
+  for (const Endpoint& end : step.destinations) {
+    if (end.place == Place::message) continue;
+    if (end.place != Place::local || own != nullptr || !is_one_part(end.slice)) return nullptr;
+    own = &end;
+  }
+  return own == nullptr ? nullptr : local(part_of(own->slice, 0));
+}
+
+const std::byte* Machine::lying_message(const Step& step) {
+  if (executor_.endpoint_ == nullptr || message_bytes_ < kLeastLying) return nullptr;
+  if (is_copied_to_message(step)) {
+    const Slice& slice = step.sources[0].slice;
+    const bool can_lie = is_one_part(slice) && executor_.messages_.sender(step.destinations[0].rank).is_far();
+    return can_lie ? local(part_of(slice, 0)) : nullptr;
+  }
+  const std::byte* const place = place_of_message(step);
+  if (place == nullptr) return nullptr;
+  return executor_.messages_.receiver(step.sources[0].rank).data(message_bytes_) == place ? place : nullptr;
+}
+
+void Machine::expect(const Step& step) {
+  if (message_bytes_ < kLeastLying) return;
+  std::byte* const place = place_of_message(step);
+  if (place == nullptr) return;
+  MessageReceiver& receiver = executor_.messages_.receiver(step.sources[0].rank);
+  std::vector<MessageReceiver*>& expected = executor_.expected_;
+  if (!receiver.is_far() || std::find(expected.begin(), expected.end(), &receiver) != expected.end()) return;
+  expected.push_back(&receiver);
+  receiver.expect(place, message_bytes_);
+}
+
 void Machine::combine_part(const Step& step, std::uint32_t part, std::uint64_t length) {
   // Messages are packed, so the beginning of the message is the same for all its parts; everything else has an address
   // of its own for each.
@@ -190,6 +228,13 @@ void Machine::combine(const Step& step) {
   for (const Endpoint& end : step.destinations)
     if (end.place == Place::remote) check_post(end);
   if (mismatched_) return;
+  lying_ = lying_message(step);
+  if (lying_ != nullptr) {
+    for (const Endpoint& end : step.destinations)
+      if (end.place == Place::message && !executor_.messages_.sender(end.rank).is_far())
+        executor_.stores_.copy(destination(end), lying_, message_bytes_);
+    return;
+  }
   if (executor_.sources_.size() < step.sources.size()) executor_.sources_.resize(step.sources.size());
   if (executor_.destinations_.size() < step.destinations.size())
     executor_.destinations_.resize(step.destinations.size());
@@ -203,7 +248,11 @@ void Machine::combine(const Step& step) {
 
 void Machine::publish(const Endpoint& end) {
   if (mismatched_ || is_skipped()) return;
-  executor_.messages_.sender(end.rank).publish(call_.description);
+  MessageSender& sender = executor_.messages_.sender(end.rank);
+  if (lying_ != nullptr && sender.is_far())
+    sender.publish_from(lying_, message_bytes_, call_.description);
+  else
+    sender.publish(call_.description);
   executor_.waiter_.wake_others();
 }
 

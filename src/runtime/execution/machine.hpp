@@ -42,6 +42,8 @@ class Machine {
   }
   void publish(const Endpoint& end);
   void post(const Step& step);
+  // Before a wait for the step: where a long message of another host is only copied, it may come to its place at once.
+  void expect(const Step& step);
 
   // A peer was found to be in another call: executor.mismatch() says which.
   [[nodiscard]] bool mismatched() const { return mismatched_; }
@@ -72,6 +74,15 @@ class Machine {
   }
   [[nodiscard]] std::byte* remote(const Endpoint& end) const;
   [[nodiscard]] bool is_copied_to_message(const Step& step) const;
+  // Where a step that copies one long message has its own copy; null: it does something else, or has it in pieces.
+  [[nodiscard]] std::byte* place_of_message(const Step& step) const;
+  // Where the bytes lie already that the step only has to hand to another host, or that came to their place; null: they
+  // are to be combined.
+  [[nodiscard]] const std::byte* lying_message(const Step& step);
+  // Of a slice that is one run of memory.
+  [[nodiscard]] bool is_one_part(const Slice& slice) const {
+    return slice.num_blocks == 1 && num_parts_of_block(slice) == 1;
+  }
   // Where an end's part is; of messages, which are packed, where the whole begins.
   [[nodiscard]] const std::byte* source(const Endpoint& end);
   [[nodiscard]] std::byte* destination(const Endpoint& end);
@@ -84,9 +95,13 @@ class Machine {
 
   Executor& executor_;
   const Call& call_;
+  // From here on it is worth asking whether a copy can be spared.
+  static constexpr std::uint64_t kLeastLying = 16 << 10;
+
   bool takes_whole_blocks_;  // a slice's pieces of one block are one run of memory
   std::uint64_t round_ = 0;
-  std::uint64_t message_bytes_ = 0;  // of the step
+  std::uint64_t message_bytes_ = 0;   // of the step
+  const std::byte* lying_ = nullptr;  // lying_message() of the step that was combined last
   bool mismatched_ = false;
 };
 

@@ -83,6 +83,18 @@ End Executor::go(const Call& call, Machine& machine) {
   return End::done;
 }
 
+void Executor::expect_messages(const Call& call, Machine& machine, const Step* step) {
+  if (step != nullptr) return machine.expect(*step);
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const LaneState& state = lanes_[lane];
+    const auto& steps = call.plan->program.lanes[lane];
+    if (state.round == call.rounds || steps.empty()) continue;
+    machine.set_step(steps[state.index], state.round);
+    // What another lane has to do before may read what would be written.
+    if (is_after(steps[state.index], state.round, lanes_)) machine.expect(steps[state.index]);
+  }
+}
+
 // A single lane needs no asking which may go: a small message is sooner there.
 End Executor::walk_lane(const Call& call, bool may_wait) {
   const auto wait = [&](const auto& ready) { return await(ready, may_wait); };
@@ -103,7 +115,7 @@ End Executor::walk_lane(const Call& call, bool may_wait) {
       machine.set_step(step, state.round);
       const auto is_ready_now = [&] { return is_ready(step, machine); };
       if (!is_ready_now())
-        if (const End end = wait(is_ready_now); end != End::done) return end;
+        if (const End end = await_step(is_ready_now, may_wait, call, machine, &step); end != End::done) return end;
       if (step.kind == StepKind::wait) machine.check_posts(step);
       perform(step, machine);
       if (machine.mismatched()) return End::mismatched;
@@ -158,7 +170,7 @@ End Executor::walk_general(const Call& call, bool may_wait) {
   const auto can_go_on = [&] { return find_lane(call, machine); };
   while (lanes_left_ > 0) {
     if (!can_go_on())
-      if (const End end = wait(can_go_on); end != End::done) return end;
+      if (const End end = await_step(can_go_on, may_wait, call, machine, nullptr); end != End::done) return end;
     if (const End end = go(call, machine); end != End::done) return end;
   }
   if (const End end = await_sent(call, may_wait); end != End::done) return end;

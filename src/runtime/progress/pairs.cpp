@@ -88,11 +88,18 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
       const auto address = reinterpret_cast<std::uintptr_t>(transfer.data);
       std::memcpy(sender.slot(sizeof address), &address, sizeof address);
       transfer.moved = bytes;
-    } else if (const std::uint64_t length = std::min(most, bytes - transfer.moved); length > 0) {
-      stores_to(transfer.peer).copy(sender.slot(length), transfer.data + transfer.moved, length);
+      sender.publish(description);
+    } else {
+      const std::uint64_t length = std::min(most, bytes - transfer.moved);
+      const std::byte* const data = transfer.data + transfer.moved;
       transfer.moved += length;
+      if (sender.is_far()) {
+        sender.publish_from(data, length, description);
+      } else {
+        if (length > 0) stores_to(transfer.peer).copy(sender.slot(length), data, length);
+        sender.publish(description);
+      }
     }
-    sender.publish(description);
     waiter.wake_others();
     transfer.is_announced = true;
     ++progress_;

@@ -26,6 +26,15 @@ class FaultyIncoming final : public Incoming {
     static_cast<void>(step());
   }
 
+  void expect(std::byte* place, std::uint64_t bytes) override { real_.expect(place, bytes); }
+  // One that is whole is seen from here on: it may lie at the place that is withdrawn.
+  void withdraw() override {
+    real_.withdraw();
+    if (!real_.has_message()) return;
+    due_.reset();
+    is_shown_ = true;
+  }
+
   // Whether a message is there that was not there before.
   bool step() {
     if (is_shown_ || !real_.has_message()) return false;

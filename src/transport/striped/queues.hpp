@@ -41,6 +41,10 @@ class StripedOutgoing final : public Outgoing {
     part().publish(description);
     turn_.pass(std::exchange(bytes_, 0));
   }
+  void publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) override {
+    part().publish_from(data, bytes, description);
+    turn_.pass(bytes);
+  }
   [[nodiscard]] bool is_drained() override {
     return std::all_of(parts_.begin(), parts_.end(), [](Outgoing* each) { return each->is_drained(); });
   }
@@ -70,6 +74,8 @@ class StripedIncoming final : public Incoming {
     part().take();
     turn_.pass(bytes);
   }
+  void expect(std::byte* place, std::uint64_t bytes) override { part().expect(place, bytes); }
+  void withdraw() override { part().withdraw(); }
 
  private:
   [[nodiscard]] Incoming& part() const { return *parts_[turn_.now()]; }

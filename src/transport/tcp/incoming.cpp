@@ -16,11 +16,32 @@ namespace tutti::transport::tcp {
 void IncomingQueue::take() {
   TUTTI_ASSERT_SLOW(has_message(), "only a message that is there can be taken");
   ++taken_;
+  place_ = nullptr;
+  is_at_place_ = false;
   link_.note_credits();
 }
 
+// What has come of it already goes there too.
+void IncomingQueue::expect(std::byte* place, std::uint64_t bytes) {
+  if (has_message()) return;
+  TUTTI_ASSERT(place_ == nullptr, "one message is expected at one place");
+  place_ = place;
+  place_bytes_ = bytes;
+  const std::optional<std::size_t> come = receiver_.come_of(*this);
+  if (!come || ring_.entry(taken_).bytes != bytes) return;
+  std::memcpy(place, ring_.slot(taken_), *come);
+  is_at_place_ = true;
+}
+
+void IncomingQueue::withdraw() {
+  if (has_message() && is_at_place_) return;
+  if (is_at_place_) std::memcpy(ring_.slot(taken_), place_, receiver_.come_of(*this).value_or(0));
+  place_ = nullptr;
+  is_at_place_ = false;
+}
+
 Receiver::Receiver(Link& link, const EndpointShape& shape, Sender& sender)
-    : shape_(shape), sender_(sender), queues_{IncomingQueue(link, shape), IncomingQueue(link, shape)} {}
+    : shape_(shape), sender_(sender), queues_{IncomingQueue(link, *this, shape), IncomingQueue(link, *this, shape)} {}
 
 void Receiver::note_told(const ByTraffic& taken) {
   for (std::size_t i = 0; i < kNumTraffics; ++i) queues_[i].told_ = taken[i];
@@ -55,7 +76,7 @@ Received Receiver::receive(int socket, std::size_t& asked) {
   std::size_t count = 0;
   if (payload_left_ > 0) {
     IncomingQueue& queue = queues_[traffic_];
-    parts[count++] = {.iov_base = queue.ring_.slot(queue.received_) + payload_at_, .iov_len = payload_left_};
+    parts[count++] = {.iov_base = queue.coming() + payload_at_, .iov_len = payload_left_};
     begin_ = end_ = 0;
   } else if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -109,7 +130,8 @@ bool Receiver::begin_message(const FrameHeader& header) {
   was_large_ = header.bytes >= kBufferBytes / 2;
   payload_at_ = std::min<std::size_t>(header.bytes, end_ - begin_);
   payload_left_ = header.bytes - payload_at_;
-  std::memcpy(queue.ring_.slot(header.number), buffer_.data() + begin_, payload_at_);
+  if (queue.received_ == queue.taken_) queue.is_at_place_ = queue.is_expected(header.bytes);
+  std::memcpy(queue.coming(), buffer_.data() + begin_, payload_at_);
   begin_ += payload_at_;
   if (payload_left_ == 0) finish_message();
   return true;

@@ -16,25 +16,42 @@
 
 namespace tutti::transport::tcp {
 
+class Receiver;
 class Sender;
 
 // Messages below `taken` are done with; those below `received` have arrived whole. The source knows of the first `told`
-// that they are taken, and may send `depth` more.
+// that they are taken, and may send `depth` more. The next message that is to be taken may be expected at a place of
+// the caller's.
 class IncomingQueue final : public Incoming {
  public:
-  IncomingQueue(Link& link, const EndpointShape& shape) : link_(link), ring_(shape) {}
+  IncomingQueue(Link& link, Receiver& receiver, const EndpointShape& shape)
+      : link_(link), receiver_(receiver), ring_(shape) {}
 
   [[nodiscard]] bool has_message() const override { return received_ > taken_; }
   [[nodiscard]] std::uint64_t description() const override { return ring_.entry(taken_).description; }
   [[nodiscard]] std::uint64_t bytes() const override { return ring_.entry(taken_).bytes; }
-  [[nodiscard]] const std::byte* data() const override { return ring_.slot(taken_); }
+  [[nodiscard]] const std::byte* data() const override { return is_at_place_ ? place_ : ring_.slot(taken_); }
   void take() override;
+  void expect(std::byte* place, std::uint64_t bytes) override;
+  void withdraw() override;
 
  private:
   friend class Receiver;
 
+  [[nodiscard]] bool is_expected(std::uint64_t bytes) const {
+    return place_ != nullptr && received_ == taken_ && bytes == place_bytes_;
+  }
+  // Where the payload of the message that is coming begins.
+  [[nodiscard]] std::byte* coming() const {
+    return is_at_place_ && received_ == taken_ ? place_ : ring_.slot(received_);
+  }
+
   Link& link_;
+  Receiver& receiver_;
   Ring ring_;
+  std::byte* place_ = nullptr;  // null: nothing is expected
+  std::uint64_t place_bytes_ = 0;
+  bool is_at_place_ = false;  // the message that is to be taken next, whole or in part
   std::uint64_t received_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t told_ = 0;
@@ -48,6 +65,11 @@ class Receiver {
 
   [[nodiscard]] ByTraffic taken() const { return {queues_[0].taken_, queues_[1].taken_}; }
   [[nodiscard]] std::uint64_t num_pieces() const { return num_pieces_; }
+  // How much has come of that queue's message that is coming; nothing where none is.
+  [[nodiscard]] std::optional<std::size_t> come_of(const IncomingQueue& queue) const {
+    if (payload_left_ == 0 || &queues_[traffic_] != &queue) return std::nullopt;
+    return payload_at_;
+  }
   [[nodiscard]] bool has_received() const { return queues_[0].received_ + queues_[1].received_ > 0; }
   void note_told(const ByTraffic& taken);
   [[nodiscard]] bool has_told_all() const;

@@ -148,6 +148,14 @@ void Link::give_up(Clock::time_point now) {
                               tutti::to_text(Nanos(std::chrono::nanoseconds(tried).count())), trouble_));
 }
 
+void Link::lose() {
+  disconnect();
+  state_ = State::failed;
+  shared_.give_up(rank_, fmt::format("the connection with rank {} broke{} while it carried long messages, which are "
+                                     "not kept to be sent again",
+                                     rank_, break_.empty() ? "" : fmt::format(" ({})", break_)));
+}
+
 void Link::finish_connecting() {
   const Clock::time_point now = Clock::now();
   const Status outcome = connect_outcome(socket_.get());
@@ -191,6 +199,12 @@ bool Link::adopt_offered() {
 bool Link::adopt(Admitted offered) {
   // One that has waited until now may be older than the present connection.
   if (state_ == State::failed || !sender_.can_resume(offered.hello.progress)) return false;
+  if (sender_.has_lost(offered.hello.progress)) {
+    // Of a connection that stands here, the hello may be old. If it does not stand there, this end will see it, too.
+    if (is_open()) return false;
+    lose();
+    return true;
+  }
   disconnect();
   socket_ = std::move(offered.socket);
   set_patience(socket_.get(), shared_.options.restore_within);
@@ -350,7 +364,10 @@ bool Link::use_welcome() {
   const std::optional<Welcome> welcome = decode_welcome(*raw);
   if (!welcome || !same_token(welcome->token, shared_.options.token) || !sender_.can_resume(welcome->progress))
     return false;
-  open(welcome->progress);
+  if (sender_.has_lost(welcome->progress))
+    lose();
+  else
+    open(welcome->progress);
   return true;
 }
 

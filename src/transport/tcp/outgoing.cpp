@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <sys/socket.h>
@@ -15,6 +16,8 @@ namespace tutti::transport::tcp {
 namespace {
 
 constexpr std::size_t kCreditsTurn = kNumTraffics;
+// Shorter messages are kept: a copy costs little.
+constexpr std::uint64_t kLeastBorrowed = 16 << 10;
 
 std::array<std::uint32_t, kNumTraffics> low_bits_of(const ByTraffic& taken) {
   return {static_cast<std::uint32_t>(taken[0]), static_cast<std::uint32_t>(taken[1])};
@@ -36,6 +39,26 @@ void OutgoingQueue::publish(std::uint64_t description) {
   bytes_ = 0;
   ++published_;
   link_.on_publish();
+}
+
+void OutgoingQueue::publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) {
+  if (bytes < kLeastBorrowed) return Outgoing::publish_from(data, bytes, description);
+  TUTTI_ASSERT(bytes <= shape_.slot, "a message must fit a slot");
+  bytes_ = bytes;
+  borrowed_ = data;
+  publish(description);
+  if (sent_ == published_)
+    ring_.entry(published_ - 1).is_kept = false;
+  else
+    keep_borrowed(link_.begun_of(*this));
+  borrowed_ = nullptr;
+}
+
+void OutgoingQueue::keep_borrowed(std::uint64_t sent) {
+  const std::uint64_t last = published_ - 1;
+  Ring::Entry& entry = ring_.entry(last);
+  entry.is_kept = sent == 0;
+  if (entry.bytes > sent) std::memcpy(ring_.slot(last) + sent, borrowed_ + sent, entry.bytes - sent);
 }
 
 Sender::Sender(Link& link, Shared& shared)
@@ -71,6 +94,15 @@ bool Sender::can_resume(const Progress& there) const {
   return true;
 }
 
+bool Sender::has_lost(const Progress& there) const {
+  for (std::size_t i = 0; i < kNumTraffics; ++i) {
+    const OutgoingQueue& queue = queues_[i];
+    for (std::uint64_t number = there.received[i]; number < queue.published_; ++number)
+      if (!queue.ring_.entry(number).is_kept) return true;
+  }
+  return false;
+}
+
 void Sender::resume(const Progress& there) {
   for (std::size_t i = 0; i < kNumTraffics; ++i) {
     OutgoingQueue& queue = queues_[i];
@@ -104,7 +136,8 @@ struct Sender::Batch {
   std::size_t bytes = 0;
 
   // Less what the system has of it, `skipped`.
-  void add(std::size_t turn, const HeaderBytes& header, std::byte* payload, std::size_t length, std::size_t skipped) {
+  void add(std::size_t turn, const HeaderBytes& header, const std::byte* payload, std::size_t length,
+           std::size_t skipped) {
     headers[num_frames] = header;
     frames[num_frames] = {.turn = turn};
     add_part(headers[num_frames].data(), kHeaderBytes, skipped);
@@ -114,11 +147,12 @@ struct Sender::Batch {
   }
 
  private:
-  void add_part(std::byte* data, std::size_t length, std::size_t& skipped) {
+  void add_part(const std::byte* data, std::size_t length, std::size_t& skipped) {
     const std::size_t skip = std::min(skipped, length);
     skipped -= skip;
     if (length == skip) return;
-    parts[num_parts++] = {.iov_base = data + skip, .iov_len = length - skip};
+    // sendmsg() only reads it.
+    parts[num_parts++] = {.iov_base = const_cast<std::byte*>(data) + skip, .iov_len = length - skip};
     frames[num_frames].bytes += length - skip;
   }
 };
@@ -150,7 +184,7 @@ void Sender::gather(Batch& batch) {
                                                              .number = number,
                                                              .description = entry.description,
                                                              .taken = taken});
-    batch.add(turn, header, queue.ring_.slot(number), entry.bytes, std::exchange(skipped, 0));
+    batch.add(turn, header, queue.payload(number), entry.bytes, std::exchange(skipped, 0));
     says_taken = says_taken || !is_begun;
     ++next[turn];
     turn = (turn + 1) % kNumTraffics;
@@ -208,6 +242,12 @@ Sender::Sent Sender::send(int socket, Receiver& receiver) {
     result.any = result.any || bytes > 0;
   }
   return result;
+}
+
+std::uint64_t Sender::begun_of(const OutgoingQueue& queue) const {
+  const bool is_begun = offset_ > kHeaderBytes && turn_ != kCreditsTurn && &queues_[turn_] == &queue &&
+                        queue.sent_ + 1 == queue.published_;
+  return is_begun ? offset_ - kHeaderBytes : 0;
 }
 
 bool Sender::use_taken(const std::array<std::uint32_t, kNumTraffics>& low_bits) {

@@ -16,7 +16,8 @@ namespace tutti::transport::tcp {
 
 class Receiver;
 
-// Messages below `taken` are done with; those below `sent` the system has; those below `published` wait.
+// Messages below `taken` are done with; those below `sent` the system has; those below `published` wait. All but those
+// that went out of the caller's memory are kept until they are taken.
 class OutgoingQueue final : public Outgoing {
  public:
   OutgoingQueue(Link& link, const EndpointShape& shape) : link_(link), shape_(shape), ring_(shape) {}
@@ -24,11 +25,18 @@ class OutgoingQueue final : public Outgoing {
   [[nodiscard]] bool has_credit() override { return published_ - taken_ < shape_.depth; }
   [[nodiscard]] std::byte* slot(std::uint64_t bytes) override;
   void publish(std::uint64_t description) override;
+  void publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) override;
   [[nodiscard]] bool is_drained() override { return taken_ == published_; }
   [[nodiscard]] bool has_sent() const override { return sent_ == published_; }
 
  private:
   friend class Sender;
+
+  [[nodiscard]] const std::byte* payload(std::uint64_t number) const {
+    return borrowed_ != nullptr && number + 1 == published_ ? borrowed_ : ring_.slot(number);
+  }
+  // What of the last message is not in its slot yet is copied there, but for so many bytes that need not be sent again.
+  void keep_borrowed(std::uint64_t sent);
 
   Link& link_;
   const EndpointShape& shape_;
@@ -36,7 +44,8 @@ class OutgoingQueue final : public Outgoing {
   std::uint64_t published_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t taken_ = 0;
-  std::uint64_t bytes_ = 0;  // of the message that is being written
+  std::uint64_t bytes_ = 0;              // of the message that is being written
+  const std::byte* borrowed_ = nullptr;  // where the last message lies while it is being published
 };
 
 class Sender {
@@ -54,6 +63,8 @@ class Sender {
   void disconnect();
   // Over a new connection, behind what has arrived. False for progress that cannot be.
   [[nodiscard]] bool can_resume(const Progress& there) const;
+  // Whether something would have to be sent again then that nobody has any more.
+  [[nodiscard]] bool has_lost(const Progress& there) const;
   void resume(const Progress& there);
 
   void owe_credits();
@@ -64,6 +75,8 @@ class Sender {
   };
   // As much as the system takes.
   Sent send(int socket, Receiver& receiver);
+  // How much the system has of that queue's last message, which is not sent yet.
+  [[nodiscard]] std::uint64_t begun_of(const OutgoingQueue& queue) const;
 
   // The low bits of what the other end has taken. False for what cannot be.
   bool use_taken(const std::array<std::uint32_t, kNumTraffics>& low_bits);
