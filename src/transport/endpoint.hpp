@@ -35,11 +35,17 @@ class Outgoing {
   [[nodiscard]] virtual std::byte* slot(std::uint64_t bytes) = 0;
   // The message goes out; one for which no slot was asked has no bytes.
   virtual void publish(std::uint64_t description) = 0;
-  // A message of these bytes, at most EndpointShape::slot, goes out. Needs a credit. When this returns, the caller may
-  // change them; what the system has taken by then need not have been copied before.
+  // A message of these bytes, at most EndpointShape::slot, goes out. Needs a credit. The caller may change the bytes
+  // when this returns. The transport may hand them to the system without keeping a copy (may_borrow()); if the
+  // connection breaks before they have arrived, that message cannot be sent again.
   virtual void publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) {
     if (bytes > 0) std::memcpy(slot(bytes), data, bytes);
     publish(description);
+  }
+  // Whether publish_from() may do without a copy, for a message of so many bytes.
+  [[nodiscard]] virtual bool may_borrow(std::uint64_t bytes) const {
+    static_cast<void>(bytes);
+    return false;
   }
   // Whether the reader has taken all that was published.
   [[nodiscard]] virtual bool is_drained() = 0;
@@ -62,9 +68,9 @@ class Incoming {
   [[nodiscard]] virtual const std::byte* data() const = 0;
   virtual void take() = 0;
 
-  // If the next message has exactly so many bytes, it may come to lie at `place` instead of in a slot, also in part.
-  // Its data() says where it is. Holds until that message is taken, or until withdraw(): then a message that is whole
-  // stays where it is, and of one that is not nothing is written there any more.
+  // Offers a place to the next message, if it has exactly so many bytes; at most one place at a time. Has no effect if
+  // a message is there. data() says where the message is. After withdraw() one that is whole stays where it is; one
+  // that is not continues in a slot, and nothing more is written to the place.
   virtual void expect(std::byte* place, std::uint64_t bytes) { static_cast<void>(place), static_cast<void>(bytes); }
   virtual void withdraw() {}
 };

@@ -33,8 +33,9 @@ class MessageSender {
       far_->publish(description);
     }
   }
-  // Of far ones: see Outgoing.
   [[nodiscard]] bool is_far() const { return far_ != nullptr; }
+  [[nodiscard]] bool may_borrow(std::uint64_t bytes) const { return far_ != nullptr && far_->may_borrow(bytes); }
+  // Of far ones: see Outgoing.
   void publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) {
     far_->publish_from(data, bytes, description);
   }

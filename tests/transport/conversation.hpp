@@ -38,10 +38,10 @@ inline std::uint64_t description_of(const Flow& flow, std::uint64_t message) { r
 // One rank's ends of all flows. Now and then it tells where the next message is to come, and takes that back.
 class Party {
  public:
-  // If it borrows, every other message goes out of memory that is changed at once; then no connection may break.
-  Party(Endpoint& endpoint, std::uint32_t rank, const std::vector<Flow>& flows, std::uint64_t seed,
-        bool borrows = false)
-      : endpoint_(endpoint), random_(seed), borrows_(borrows) {
+  // If it lends, about half of the messages go out of memory that is changed right afterwards; then no connection may
+  // break.
+  Party(Endpoint& endpoint, std::uint32_t rank, const std::vector<Flow>& flows, std::uint64_t seed, bool lends = false)
+      : endpoint_(endpoint), random_(seed), lends_(lends) {
     for (const Flow& flow : flows) {
       if (flow.source == rank) sent_.push_back({&flow, 0});
       if (flow.destination == rank) received_.push_back({&flow, 0});
@@ -85,7 +85,7 @@ class Party {
     Outgoing& to = endpoint_.to(end.flow->destination, end.flow->traffic);
     for (; most > 0 && end.done < end.flow->messages && to.has_credit(); --most, ++end.done) {
       const std::uint64_t bytes = size_of(end);
-      if (borrows_ && random_() % 2 == 0) {
+      if (lends_ && random_() % 2 == 0) {
         lent_.resize(bytes);
         write(lent_.data(), end, bytes);
         to.publish_from(lent_.data(), bytes, description_of(*end.flow, end.done));
@@ -155,7 +155,7 @@ class Party {
 
   Endpoint& endpoint_;
   std::mt19937_64 random_;
-  bool borrows_;
+  bool lends_;
   std::vector<std::byte> lent_{};
   std::uint64_t num_placed_ = 0;
   std::vector<End> sent_{};

@@ -142,8 +142,8 @@ class Executor {
     if (may_wait) return end_of(waiter_.until(ready));
     return endpoint_ != nullptr && endpoint_->step() && ready() ? End::done : End::pending;
   }
-  // The same for that step, or, without one, for the next step of any lane. What comes from other hosts meanwhile comes
-  // to its place at once where it can.
+  // Waits for that step, or, if it is null, for the next step of any lane. Long messages of other hosts meanwhile come
+  // straight to their destination where they can.
   template <typename Ready>
   [[nodiscard]] End await_step(const Ready& ready, bool may_wait, const Call& call, Machine& machine,
                                const Step* step) {
@@ -152,7 +152,7 @@ class Executor {
     expect_messages(call, machine, step);
     return await(ready, true);
   }
-  // Ends them, however a wait ends: the places are the caller's.
+  // Withdraws all places that were offered when the wait ends, after an error too: the memory is the caller's.
   class Expectations {
    public:
     explicit Expectations(std::vector<MessageReceiver*>& all) : all_(all) {}

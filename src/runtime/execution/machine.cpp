@@ -134,20 +134,22 @@ std::byte* Machine::place_of_message(const Step& step) const {
   return own == nullptr ? nullptr : local(part_of(own->slice, 0));
 }
 
-const std::byte* Machine::lying_message(const Step& step) {
-  if (executor_.endpoint_ == nullptr || message_bytes_ < kLeastLying) return nullptr;
+const std::byte* Machine::bytes_in_place(const Step& step) {
+  if (executor_.endpoint_ == nullptr) return nullptr;
   if (is_copied_to_message(step)) {
     const Slice& slice = step.sources[0].slice;
-    const bool can_lie = is_one_part(slice) && executor_.messages_.sender(step.destinations[0].rank).is_far();
-    return can_lie ? local(part_of(slice, 0)) : nullptr;
+    const bool is_lent =
+        is_one_part(slice) && executor_.messages_.sender(step.destinations[0].rank).may_borrow(message_bytes_);
+    return is_lent ? local(part_of(slice, 0)) : nullptr;
   }
+  if (message_bytes_ < kLeastPlaced) return nullptr;
   const std::byte* const place = place_of_message(step);
   if (place == nullptr) return nullptr;
   return executor_.messages_.receiver(step.sources[0].rank).data(message_bytes_) == place ? place : nullptr;
 }
 
 void Machine::expect(const Step& step) {
-  if (message_bytes_ < kLeastLying) return;
+  if (message_bytes_ < kLeastPlaced) return;
   std::byte* const place = place_of_message(step);
   if (place == nullptr) return;
   MessageReceiver& receiver = executor_.messages_.receiver(step.sources[0].rank);
@@ -228,11 +230,11 @@ void Machine::combine(const Step& step) {
   for (const Endpoint& end : step.destinations)
     if (end.place == Place::remote) check_post(end);
   if (mismatched_) return;
-  lying_ = lying_message(step);
-  if (lying_ != nullptr) {
+  in_place_ = bytes_in_place(step);
+  if (in_place_ != nullptr) {
     for (const Endpoint& end : step.destinations)
       if (end.place == Place::message && !executor_.messages_.sender(end.rank).is_far())
-        executor_.stores_.copy(destination(end), lying_, message_bytes_);
+        executor_.stores_.copy(destination(end), in_place_, message_bytes_);
     return;
   }
   if (executor_.sources_.size() < step.sources.size()) executor_.sources_.resize(step.sources.size());
@@ -249,8 +251,8 @@ void Machine::combine(const Step& step) {
 void Machine::publish(const Endpoint& end) {
   if (mismatched_ || is_skipped()) return;
   MessageSender& sender = executor_.messages_.sender(end.rank);
-  if (lying_ != nullptr && sender.is_far())
-    sender.publish_from(lying_, message_bytes_, call_.description);
+  if (in_place_ != nullptr && sender.is_far())
+    sender.publish_from(in_place_, message_bytes_, call_.description);
   else
     sender.publish(call_.description);
   executor_.waiter_.wake_others();

@@ -74,11 +74,12 @@ class Machine {
   }
   [[nodiscard]] std::byte* remote(const Endpoint& end) const;
   [[nodiscard]] bool is_copied_to_message(const Step& step) const;
-  // Where a step that copies one long message has its own copy; null: it does something else, or has it in pieces.
+  // The local destination of a step that only copies one message, and perhaps forwards it. Null if the step does more,
+  // or if the destination is in pieces.
   [[nodiscard]] std::byte* place_of_message(const Step& step) const;
-  // Where the bytes lie already that the step only has to hand to another host, or that came to their place; null: they
-  // are to be combined.
-  [[nodiscard]] const std::byte* lying_message(const Step& step);
+  // The bytes of a long message, if the step need not copy them: the buffer that it sends as it is, or the place at
+  // which its message has come. Null if it has to copy or combine.
+  [[nodiscard]] const std::byte* bytes_in_place(const Step& step);
   // Of a slice that is one run of memory.
   [[nodiscard]] bool is_one_part(const Slice& slice) const {
     return slice.num_blocks == 1 && num_parts_of_block(slice) == 1;
@@ -95,13 +96,13 @@ class Machine {
 
   Executor& executor_;
   const Call& call_;
-  // From here on it is worth asking whether a copy can be spared.
-  static constexpr std::uint64_t kLeastLying = 16 << 10;
+  // Bytes. A place is offered to longer messages only: a copy of a short one costs little.
+  static constexpr std::uint64_t kLeastPlaced = 16 << 10;
 
   bool takes_whole_blocks_;  // a slice's pieces of one block are one run of memory
   std::uint64_t round_ = 0;
-  std::uint64_t message_bytes_ = 0;   // of the step
-  const std::byte* lying_ = nullptr;  // lying_message() of the step that was combined last
+  std::uint64_t message_bytes_ = 0;      // of the step
+  const std::byte* in_place_ = nullptr;  // bytes_in_place() of the step that was combined last
   bool mismatched_ = false;
 };
 

@@ -90,7 +90,7 @@ void Executor::expect_messages(const Call& call, Machine& machine, const Step* s
     const auto& steps = call.plan->program.lanes[lane];
     if (state.round == call.rounds || steps.empty()) continue;
     machine.set_step(steps[state.index], state.round);
-    // What another lane has to do before may read what would be written.
+    // Until the steps that this one comes after are done, they may still read the destination.
     if (is_after(steps[state.index], state.round, lanes_)) machine.expect(steps[state.index]);
   }
 }

@@ -93,7 +93,7 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
       const std::uint64_t length = std::min(most, bytes - transfer.moved);
       const std::byte* const data = transfer.data + transfer.moved;
       transfer.moved += length;
-      if (sender.is_far()) {
+      if (sender.may_borrow(length)) {
         sender.publish_from(data, length, description);
       } else {
         if (length > 0) stores_to(transfer.peer).copy(sender.slot(length), data, length);

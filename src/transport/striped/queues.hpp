@@ -41,6 +41,7 @@ class StripedOutgoing final : public Outgoing {
     part().publish(description);
     turn_.pass(std::exchange(bytes_, 0));
   }
+  [[nodiscard]] bool may_borrow(std::uint64_t bytes) const override { return part().may_borrow(bytes); }
   void publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) override {
     part().publish_from(data, bytes, description);
     turn_.pass(bytes);

@@ -151,8 +151,8 @@ void Link::give_up(Clock::time_point now) {
 void Link::lose() {
   disconnect();
   state_ = State::failed;
-  shared_.give_up(rank_, fmt::format("the connection with rank {} broke{} while it carried long messages, which are "
-                                     "not kept to be sent again",
+  shared_.give_up(rank_, fmt::format("the connection with rank {} broke{} before a long message had arrived; such "
+                                     "messages are sent without a copy, and cannot be sent again",
                                      rank_, break_.empty() ? "" : fmt::format(" ({})", break_)));
 }
 
@@ -200,7 +200,8 @@ bool Link::adopt(Admitted offered) {
   // One that has waited until now may be older than the present connection.
   if (state_ == State::failed || !sender_.can_resume(offered.hello.progress)) return false;
   if (sender_.has_lost(offered.hello.progress)) {
-    // Of a connection that stands here, the hello may be old. If it does not stand there, this end will see it, too.
+    // While this connection stands, the hello may be older than messages that have arrived since. If the other end has
+    // lost the connection, this end will notice it as well.
     if (is_open()) return false;
     lose();
     return true;

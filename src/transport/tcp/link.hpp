@@ -68,7 +68,7 @@ class Link {
 
   // What its queues say: one more message waits; more has come, or has been taken.
   void on_publish();
-  // Of the last message of a queue that the system does not have yet: how much of it the system has.
+  // See Sender.
   [[nodiscard]] std::uint64_t begun_of(const OutgoingQueue& queue) const { return sender_.begun_of(queue); }
   void note_credits();
 
@@ -83,7 +83,7 @@ class Link {
   void try_next_address(Clock::time_point now);
   void fail_attempt(std::string words, Clock::time_point now);
   void give_up(Clock::time_point now);
-  // The other end would need again what nobody has.
+  // Gives the rank up: it lacks a message of which this end kept no copy.
   void lose();
   void finish_connecting();
   void disconnect();

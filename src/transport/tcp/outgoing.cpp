@@ -16,8 +16,6 @@ namespace tutti::transport::tcp {
 namespace {
 
 constexpr std::size_t kCreditsTurn = kNumTraffics;
-// Shorter messages are kept: a copy costs little.
-constexpr std::uint64_t kLeastBorrowed = 16 << 10;
 
 std::array<std::uint32_t, kNumTraffics> low_bits_of(const ByTraffic& taken) {
   return {static_cast<std::uint32_t>(taken[0]), static_cast<std::uint32_t>(taken[1])};
@@ -42,7 +40,7 @@ void OutgoingQueue::publish(std::uint64_t description) {
 }
 
 void OutgoingQueue::publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) {
-  if (bytes < kLeastBorrowed) return Outgoing::publish_from(data, bytes, description);
+  if (!may_borrow(bytes)) return Outgoing::publish_from(data, bytes, description);
   TUTTI_ASSERT(bytes <= shape_.slot, "a message must fit a slot");
   bytes_ = bytes;
   borrowed_ = data;

@@ -25,6 +25,8 @@ class OutgoingQueue final : public Outgoing {
   [[nodiscard]] bool has_credit() override { return published_ - taken_ < shape_.depth; }
   [[nodiscard]] std::byte* slot(std::uint64_t bytes) override;
   void publish(std::uint64_t description) override;
+  // Shorter messages are always kept: a copy costs little.
+  [[nodiscard]] bool may_borrow(std::uint64_t bytes) const override { return bytes >= kLeastBorrowed; }
   void publish_from(const std::byte* data, std::uint64_t bytes, std::uint64_t description) override;
   [[nodiscard]] bool is_drained() override { return taken_ == published_; }
   [[nodiscard]] bool has_sent() const override { return sent_ == published_; }
@@ -35,8 +37,11 @@ class OutgoingQueue final : public Outgoing {
   [[nodiscard]] const std::byte* payload(std::uint64_t number) const {
     return borrowed_ != nullptr && number + 1 == published_ ? borrowed_ : ring_.slot(number);
   }
-  // What of the last message is not in its slot yet is copied there, but for so many bytes that need not be sent again.
+  // Copies the last message to its slot, but for the bytes that the system has. If there are any, the message cannot be
+  // sent again.
   void keep_borrowed(std::uint64_t sent);
+
+  static constexpr std::uint64_t kLeastBorrowed = 16 << 10;
 
   Link& link_;
   const EndpointShape& shape_;
@@ -63,7 +68,7 @@ class Sender {
   void disconnect();
   // Over a new connection, behind what has arrived. False for progress that cannot be.
   [[nodiscard]] bool can_resume(const Progress& there) const;
-  // Whether something would have to be sent again then that nobody has any more.
+  // Whether the other end lacks a message of which no copy was kept.
   [[nodiscard]] bool has_lost(const Progress& there) const;
   void resume(const Progress& there);
 
@@ -75,7 +80,7 @@ class Sender {
   };
   // As much as the system takes.
   Sent send(int socket, Receiver& receiver);
-  // How much the system has of that queue's last message, which is not sent yet.
+  // How much of the payload of that queue's last message the system has, if it has a part only; else 0.
   [[nodiscard]] std::uint64_t begun_of(const OutgoingQueue& queue) const;
 
   // The low bits of what the other end has taken. False for what cannot be.

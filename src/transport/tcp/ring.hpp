@@ -18,7 +18,7 @@ class Ring {
   struct Entry {
     std::uint64_t description = 0;
     std::uint32_t bytes = 0;
-    bool is_kept = true;  // all of it is in the slot
+    bool is_kept = true;  // of one to be sent: all of it is in the slot
   };
 
   explicit Ring(const EndpointShape& shape)
