@@ -39,8 +39,9 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
   own_finished_ = &region.finished(rank);
   for (std::uint64_t line = 0; line < shm::kPostLines; ++line) own_lines_[line] = &region.post_line(rank, line);
   seen_posts_.resize(ranks, 0);
-  sources_.resize(ranks);
-  destinations_.resize(ranks);
+  // Steps with more ends are rare, and make room for themselves. Of thousands of ranks most are on other hosts.
+  sources_.resize(region.shape().num_local());
+  destinations_.resize(region.shape().num_local());
 }
 
 bool Executor::everyone_finished(std::uint64_t count) {
