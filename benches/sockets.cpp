@@ -213,8 +213,8 @@ class Uring final : public Way {
   }
   ~Uring() override { close(ring_); }
 
-  void write(std::size_t bytes, std::size_t count) override { move(IORING_OP_SEND, sent_.data(), bytes, count); }
-  void read(std::size_t bytes, std::size_t count) override { move(IORING_OP_RECV, got_.data(), bytes, count); }
+  void write(std::size_t bytes, std::size_t count) override { move(IORING_OP_SEND, address_of(sent_), bytes, count); }
+  void read(std::size_t bytes, std::size_t count) override { move(IORING_OP_RECV, address_of(got_), bytes, count); }
 
  private:
   void* map(std::size_t size, std::uint64_t offset) const {
@@ -227,7 +227,11 @@ class Uring final : public Way {
     return reinterpret_cast<std::uint32_t*>(rings_ + offset);
   }
 
-  void move(std::uint8_t operation, char* memory, std::size_t bytes, std::size_t count) {
+  static std::uintptr_t address_of(const std::vector<char>& memory) {
+    return reinterpret_cast<std::uintptr_t>(memory.data());
+  }
+
+  void move(std::uint8_t operation, std::uintptr_t memory, std::size_t bytes, std::size_t count) {
     for (std::size_t begun = 0; begun < count;) {
       const std::size_t now = std::min(kDepth, count - begun);
       for (std::size_t i = 0; i < now; ++i) add(operation, memory + i * kLong, bytes, i + 1 < now);
@@ -244,13 +248,13 @@ class Uring final : public Way {
     }
   }
 
-  void add(std::uint8_t operation, char* memory, std::size_t bytes, bool has_next) {
+  void add(std::uint8_t operation, std::uintptr_t memory, std::size_t bytes, bool has_next) {
     const std::uint32_t tail = *tail_;
     io_uring_sqe& entry = entries_[tail & mask_];
     entry = {};
     entry.opcode = operation;
     entry.fd = socket_;
-    entry.addr = reinterpret_cast<std::uintptr_t>(memory);
+    entry.addr = memory;
     entry.len = static_cast<std::uint32_t>(bytes);
     entry.msg_flags = MSG_WAITALL | MSG_NOSIGNAL;
     entry.flags = has_next ? IOSQE_IO_LINK : 0;
