@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/transport/relayed_pair.hpp"
+#include "transport/tcp/wire.hpp"
 
 namespace tutti::transport::tcp {
 namespace {
@@ -120,7 +121,10 @@ TEST_F(LentMessages, ThatHaveComeLetTheConnectionBreak) {
   ASSERT_TRUE(until([&] { return from().has_message(); }, [&] { step(); }));
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), from().data()));
   from().take();
-  for (std::uint64_t i = 0; pair_->relays[0].num_cuts() + pair_->relays[1].num_cuts() == 0; ++i) {
+  const auto num_cuts = [&] { return pair_->relays[0].num_cuts() + pair_->relays[1].num_cuts(); };
+  // Two more after the cut.
+  for (std::uint64_t i = 0, after = 0; after < 3; ++i) {
+    if (num_cuts() > 0) ++after;
     std::byte* const slot = to().slot(4000);
     std::fill_n(slot, 4000, static_cast<std::byte>(i));
     to().publish(i);
@@ -131,6 +135,33 @@ TEST_F(LentMessages, ThatHaveComeLetTheConnectionBreak) {
     ASSERT_TRUE(until([&] { return to().has_credit(); }, [&] { step(); }));
   }
   EXPECT_FALSE(pair_->world->endpoint(0).unreachable().has_value());
+}
+
+// Such as one of an attempt to connect that the other rank has given up.
+TEST(LentMessagesOnOpenConnections, AreNotLostToAHelloFromBeforeThem) {
+  TcpWorld world({.num_ranks = 2, .shape = kShape});
+  const auto step = [&] {
+    world.endpoint(0).step();
+    world.endpoint(1).step();
+  };
+  Outgoing& to = world.endpoint(0).to(1, Traffic::schedules);
+  Incoming& from = world.endpoint(1).from(0, Traffic::schedules);
+  to.publish(1);
+  ASSERT_TRUE(until([&] { return from.has_message(); }, step));
+  from.take();
+  const std::vector<std::byte> sent = bytes_of(kLong);
+  to.publish_from(sent.data(), sent.size(), 2);
+  // Rank 0 has heard of no message that was taken.
+  Result<UniqueFd> socket = begin_connect(world.address(0));
+  ASSERT_TRUE(socket.ok());
+  Hello hello{.token = token_of_test(), .communicator = 42, .source = 1, .destination = 0, .shape = kShape};
+  ASSERT_EQ(send_some(socket->get(), encode(hello)).bytes, kHelloBytes);
+  const auto end = Clock::now() + milliseconds(50);
+  while (Clock::now() < end) world.endpoint(0).step();
+  EXPECT_FALSE(world.endpoint(0).unreachable().has_value());
+  ASSERT_TRUE(until([&] { return from.has_message(); }, step));
+  EXPECT_EQ(from.description(), 2U);
+  EXPECT_TRUE(std::equal(sent.begin(), sent.end(), from.data()));
 }
 
 // It is as good as one that was copied: nothing has gone out of the caller's memory.
