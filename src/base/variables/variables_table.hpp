@@ -363,9 +363,9 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
     {.id = VariableId::socket_ifname,
      .name = "TUTTI_SOCKET_IFNAME",
      .type = VariableType::text,
-     .meaning = "The network interfaces by which ranks of several hosts reach each other: beginnings of names, with "
-                "commas between; ^ in front: all others; = in front: whole names (eth,ib; ^docker,lo; =eth0). Not set: "
-                "the one by which a rank reaches the rendezvous.",
+     .meaning = "The network interfaces by which ranks reach other hosts. Ranks of a host take them in turn. "
+                "Beginnings of names, with commas between; ^ in front: all others; = in front: whole names "
+                "(eth,ib; ^docker,lo; =eth0). Not set: the one by which a rank reaches the rendezvous.",
      .aliases = {"NCCL_SOCKET_IFNAME"},
      .group = VariableGroup::tuning},
     {.id = VariableId::sockets_per_peer,
@@ -374,8 +374,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "1",
      .range = {1, 8},
      .meaning = "The number of TCP connections between two ranks of different hosts. Long messages use them in turn. "
-                "Take more than 1 if the network limits each connection, or one for each interface "
-                "(TUTTI_SOCKET_IFNAME). The same on all ranks. Not used with TUTTI_TRANSPORT=ofi.",
+                "Take more than 1 if the network limits each connection, or if hosts have more interfaces "
+                "(TUTTI_SOCKET_IFNAME) than ranks. The same on all ranks. Not used with TUTTI_TRANSPORT=ofi.",
      .group = VariableGroup::tuning},
     {.id = VariableId::tcp_congestion,
      .name = "TUTTI_TCP_CONGESTION",

@@ -2,7 +2,6 @@
 #include "runtime/bootstrap/addresses.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "transport/tcp/interfaces.hpp"
 
@@ -23,17 +22,20 @@ Result<Address> address_for_hosts(const Variables& variables) {
   return found->front();
 }
 
-std::vector<std::size_t> places_of_part(std::span<const Address> addresses, std::size_t part) {
-  std::vector<std::size_t> places(addresses.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
+std::size_t num_interfaces(std::span<const Address> addresses) {
   const auto is_alike = [&](const Address& each) { return each.family == addresses.front().family; };
-  const auto end = std::find_if_not(addresses.begin(), addresses.end(), is_alike);
-  const auto num_alike = end - addresses.begin();
-  if (num_alike > 0) {
-    const auto first = static_cast<std::ptrdiff_t>(part) % num_alike;
-    std::rotate(places.begin(), places.begin() + first, places.begin() + num_alike);
+  return static_cast<std::size_t>(std::find_if_not(addresses.begin(), addresses.end(), is_alike) - addresses.begin());
+}
+
+void prefer_interface(std::span<Address> addresses, std::size_t num_parts, std::size_t first, std::size_t num_common) {
+  const std::size_t each = addresses.size() / num_parts;
+  const std::size_t turning = std::min(num_common, each);
+  if (turning < 2) return;
+  for (std::size_t part = 0; part < num_parts; ++part) {
+    const std::span<Address> common = addresses.subspan(part * each, turning);
+    const std::size_t begin = (first + part) % turning;
+    std::rotate(common.begin(), common.begin() + static_cast<std::ptrdiff_t>(begin), common.end());
   }
-  return places;
 }
 
 }  // namespace tutti

@@ -18,9 +18,12 @@ namespace tutti {
 // The first of these, or where they are not set of any interface.
 [[nodiscard]] Result<Address> address_for_hosts(const Variables& variables);
 
-// Of a rank with several connections to each other one, each with a listener at each of these addresses, those of a
-// family together: in which order others try them for the connection of that number, as places in the list. Connections
-// begin with the addresses of the first one's family in turn.
-[[nodiscard]] std::vector<std::size_t> places_of_part(std::span<const Address> addresses, std::size_t part);
+// How many of a rank's addresses, at the beginning, are of the first one's family: one for each of its interfaces.
+[[nodiscard]] std::size_t num_interfaces(std::span<const Address> addresses);
+
+// Puts another rank's addresses into the order in which this rank tries them. They are `num_parts` equal parts, one for
+// each connection, with an address for each interface in each. Part i begins with interface `first` + i, counted round
+// and round among the first `num_common`, which both ranks have; the others stay as they are.
+void prefer_interface(std::span<Address> addresses, std::size_t num_parts, std::size_t first, std::size_t num_common);
 
 }  // namespace tutti

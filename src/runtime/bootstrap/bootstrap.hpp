@@ -47,7 +47,8 @@ struct Membership {
   UniqueFd region;  // of the size that was asked for, zero; may grow (ftruncate) and is sealed against shrinking
   Links links;
   std::vector<std::uint32_t> host_of;  // by rank
-  // By rank, where it listens, and where this one does; empty where all ranks are on one host.
+  // By rank, where it listens, in as many equal parts as JoinRequest::num_listeners_each, in each part the address
+  // first that this rank is to try first; and where this one does. Empty where all ranks are on one host.
   std::vector<std::vector<Address>> addresses;
   std::vector<Listener> listeners;
   std::vector<std::string> endpoint_names;  // by rank, of JoinRequest::open_transport; else empty as well
@@ -78,8 +79,7 @@ struct JoinRequest {
   // Where ranks of other hosts are to reach this one. May be empty: at the address by which it reaches the rendezvous.
   std::function<Result<std::vector<Address>>()> find_addresses{};
   // How many listeners each address gets. Membership::listeners is this many equal parts, with one listener for each
-  // address. Part i begins with address i, counted round and round among those of the first one's family. If there
-  // would be more than kMostAddresses (wire.hpp) listeners, the last addresses get none.
+  // address. If there would be more than kMostAddresses (wire.hpp) listeners, the last addresses get none.
   int num_listeners_each = 1;
   // Opens what ranks of other hosts send to, if listeners are not enough, at `own`, an address of this rank. The
   // result, at most 512 bytes, is what they need to reach it. Called once at most. May be empty.

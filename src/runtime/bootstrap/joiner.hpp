@@ -101,6 +101,7 @@ class Joiner {
   Status complete(wire::Hello& hello);
   // Where all are, as the table says.
   Status find_hosts();
+  void choose_interfaces();
   Status listen();
   Status open_transport();
   [[nodiscard]] Result<std::vector<Address>> own_addresses() const;

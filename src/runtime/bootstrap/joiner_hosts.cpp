@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,7 +52,27 @@ Status Joiner::find_hosts() {
     membership_.addresses.push_back(std::move(row.addresses));
     if (request_.open_transport) membership_.endpoint_names.push_back(std::move(row.endpoint_name));
   }
+  choose_interfaces();
   return {};
+}
+
+// Ranks of a host take its interfaces in turn. Two ranks use the interface of the lower one, whichever of them
+// connects.
+void Joiner::choose_interfaces() {
+  const auto own = static_cast<std::size_t>(request_.rank);
+  const auto num_parts = static_cast<std::size_t>(request_.num_listeners_each);
+  const auto interfaces_of = [&](std::size_t rank) {
+    const std::vector<Address>& all = membership_.addresses[rank];
+    return num_interfaces(std::span(all).first(std::max<std::size_t>(all.size() / num_parts, 1)));
+  };
+  std::vector<std::size_t> seen(leaders_.size());  // ranks of each host
+  std::vector<std::size_t> place_of;               // of each rank on its host
+  for (const std::uint32_t host : membership_.host_of) place_of.push_back(seen[host]++);
+  for (std::size_t rank = 0; rank < place_of.size(); ++rank) {
+    if (rank == own) continue;
+    prefer_interface(membership_.addresses[rank], num_parts, place_of[std::min(rank, own)],
+                     std::min(interfaces_of(rank), interfaces_of(own)));
+  }
 }
 
 // Where nothing is asked for: the way to the rendezvous is one that is known to work.
@@ -89,11 +110,8 @@ Status Joiner::listen() {
   }
   // One address is enough.
   if (parts.front().empty()) return refused.with_context("cannot listen for ranks of other hosts");
-  std::vector<Address> heard;
-  for (const Listener& each : parts.front()) heard.push_back(each.address);
-  for (std::size_t part = 0; part < num_parts; ++part)
-    for (const std::size_t place : places_of_part(heard, part))
-      membership_.listeners.push_back(std::move(parts[part][place]));
+  for (std::vector<Listener>& part : parts)
+    for (Listener& each : part) membership_.listeners.push_back(std::move(each));
   return {};
 }
 

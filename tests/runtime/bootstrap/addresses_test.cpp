@@ -29,25 +29,44 @@ Address loopback_ipv6() {
   return address;
 }
 
-TEST(PlacesOfPart, BeginWithTheAddressesOfTheFirstFamilyInTurn) {
-  using Places = std::vector<std::size_t>;
-  const std::vector<Address> two_and_one = {loopback(1), loopback(2), loopback_ipv6()};
-  EXPECT_EQ(places_of_part(two_and_one, 0), (Places{0, 1, 2}));
-  EXPECT_EQ(places_of_part(two_and_one, 1), (Places{1, 0, 2}));
-  EXPECT_EQ(places_of_part(two_and_one, 2), (Places{0, 1, 2}));
-  const std::vector<Address> one_and_one = {loopback(1), loopback_ipv6()};
-  EXPECT_EQ(places_of_part(one_and_one, 7), (Places{0, 1}));
-  const std::vector<Address> three = {loopback(1), loopback(2), loopback(3)};
-  EXPECT_EQ(places_of_part(three, 5), (Places{2, 0, 1}));
-  EXPECT_EQ(places_of_part({}, 1), Places());
+std::vector<int> last_bytes(const std::vector<Address>& addresses) {
+  std::vector<int> all;
+  for (const Address& each : addresses) all.push_back(each.bytes[each.family == Address::Family::ipv6 ? 15 : 3]);
+  return all;
 }
 
-// Two ranks on hosts of their own, each with these addresses.
-std::vector<Membership> joined_at(const std::vector<Address>& addresses, int num_listeners_each) {
+TEST(Interfaces, AreTheAddressesOfTheFirstFamily) {
+  EXPECT_EQ(num_interfaces({}), 0U);
+  EXPECT_EQ(num_interfaces(std::vector{loopback(1), loopback(2), loopback_ipv6()}), 2U);
+  EXPECT_EQ(num_interfaces(std::vector{loopback_ipv6(), loopback(2)}), 1U);
+}
+
+TEST(Interfaces, ArePreferredInTurn) {
+  const auto preferred = [](std::vector<Address> addresses, std::size_t parts, std::size_t first, std::size_t common) {
+    prefer_interface(addresses, parts, first, common);
+    return last_bytes(addresses);
+  };
+  using Order = std::vector<int>;
+  const std::vector<Address> three = {loopback(2), loopback(3), loopback(4), loopback_ipv6()};
+  EXPECT_EQ(preferred(three, 1, 0, 3), (Order{2, 3, 4, 1}));
+  EXPECT_EQ(preferred(three, 1, 1, 3), (Order{3, 4, 2, 1}));
+  EXPECT_EQ(preferred(three, 1, 5, 3), (Order{4, 2, 3, 1}));
+  // The other rank has two, or one.
+  EXPECT_EQ(preferred(three, 1, 3, 2), (Order{3, 2, 4, 1}));
+  EXPECT_EQ(preferred(three, 1, 3, 1), (Order{2, 3, 4, 1}));
+  // Each connection begins with another one.
+  const std::vector<Address> parts = {loopback(2), loopback(3), loopback(12), loopback(13)};
+  EXPECT_EQ(preferred(parts, 2, 0, 2), (Order{2, 3, 13, 12}));
+  EXPECT_EQ(preferred(parts, 2, 1, 2), (Order{3, 2, 12, 13}));
+  EXPECT_EQ(preferred({}, 1, 1, 1), Order());
+}
+
+// Two hosts, each with these addresses and so many ranks.
+std::vector<Membership> joined_at(const std::vector<Address>& addresses, int num_listeners_each, int ranks_each = 1) {
   const auto server = start_server_on_network();
-  auto joined = on_threads(2, [&](int rank) {
-    JoinRequest request = request_of(server->id(), rank, 2);
-    request.host_id = fmt::format("host-{}", rank);
+  auto joined = on_threads(2 * ranks_each, [&](int rank) {
+    JoinRequest request = request_of(server->id(), rank, 2 * ranks_each);
+    request.host_id = fmt::format("host-{}", rank / ranks_each);
     request.find_addresses = [&] { return addresses; };
     request.num_listeners_each = num_listeners_each;
     return join(request, patient());
@@ -68,13 +87,47 @@ TEST(Listeners, AreOneForEachConnectionAtEachAddress) {
     ASSERT_EQ(listeners.size(), 6U);
     std::set<std::uint16_t> ports;
     for (std::size_t each = 0; each < 6; ++each) {
-      // 1 2, then 2 1, then 1 2.
-      const bool is_first = each == 0 || each == 3 || each == 4;
-      EXPECT_EQ(listeners[each].address.bytes[3], is_first ? 1 : 2) << each;
-      EXPECT_EQ(memberships[1 - rank].addresses[rank][each], listeners[each].address);
+      EXPECT_EQ(listeners[each].address.bytes[3], 1 + each % 2) << each;
       ports.insert(listeners[each].address.port);
+      // The other rank tries 1 2, then for the second connection 2 1, and then 1 2.
+      const std::size_t tried = each / 2 == 1 ? 5 - each : each;
+      EXPECT_EQ(memberships[1 - rank].addresses[rank][tried], listeners[each].address);
     }
     EXPECT_EQ(ports.size(), 6U);
+  }
+}
+
+TEST(Listeners, RanksOfAHostAreReachedAtItsInterfacesInTurn) {
+  const std::vector<Membership> memberships = joined_at({loopback(1), loopback(2)}, 1, 3);
+  ASSERT_EQ(memberships.size(), 6U);
+  for (std::size_t rank = 0; rank < 6; ++rank) {
+    // Where a rank serves its guests does not depend on its place.
+    EXPECT_EQ(last_bytes({memberships[rank].listeners.front().address}), std::vector{1});
+    for (std::size_t other = 0; other < 6; ++other) {
+      if (rank / 3 == other / 3) continue;
+      const std::size_t lower = std::min(rank, other);
+      const int expected = lower % 3 == 1 ? 2 : 1;
+      EXPECT_EQ(memberships[rank].addresses[other].front().bytes[3], expected) << rank << " " << other;
+    }
+  }
+}
+
+// Hosts that have one of two interfaces in common.
+TEST(Listeners, WhatOnlyOneHostHasIsNotPreferred) {
+  const auto server = start_server_on_network();
+  auto joined = on_threads(4, [&](int rank) {
+    JoinRequest request = request_of(server->id(), rank, 4);
+    request.host_id = rank < 2 ? "one" : "two";
+    request.find_addresses = [rank]() -> Result<std::vector<Address>> {
+      if (rank < 2) return std::vector{loopback(1), loopback(2)};
+      return std::vector{loopback(1)};
+    };
+    return join(request, patient());
+  });
+  for (std::size_t rank = 2; rank < 4; ++rank) {
+    ASSERT_TRUE(joined[rank]->ok()) << joined[rank]->status().to_string();
+    for (std::size_t other = 0; other < 2; ++other)
+      EXPECT_EQ((*joined[rank])->addresses[other].front().bytes[3], 1) << rank << " " << other;
   }
 }
 
