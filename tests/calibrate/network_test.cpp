@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "calibrate/network/fit_network.hpp"
 #include "fabric/files/fabric_file.hpp"
+#include "fabric/routes.hpp"
 
 namespace tutti::calibrate {
 namespace {
@@ -49,7 +51,7 @@ TEST(NetworkFit, AlikeHostsHaveALinkUpAndALinkDown) {
     EXPECT_EQ(shape.load, 1);
     std::vector<std::uint32_t> host_of(hosts);
     for (std::size_t host = 0; host < hosts; ++host) host_of[host] = static_cast<std::uint32_t>(host);
-    const fabric::Fabric made = fabric_of(measured, host_of);
+    const fabric::Fabric made = fabric_of({.interfaces = {measured}}, host_of);
     EXPECT_EQ(made.num_ranks(), hosts);
     EXPECT_EQ(made.links.size(), 2 * hosts);
     EXPECT_DOUBLE_EQ(made.links.front().bandwidth, 1);
@@ -74,7 +76,7 @@ TEST(NetworkFit, SlowHostHasSlowLinks) {
   const NetworkShape shape = shape_of(measured);
   EXPECT_FALSE(shape.has_pairs);
   EXPECT_FALSE(shape.has_core);  // all wait for the slow one
-  const fabric::Fabric made = fabric_of(measured, {0, 1, 2});
+  const fabric::Fabric made = fabric_of({.interfaces = {measured}}, {0, 1, 2});
   EXPECT_DOUBLE_EQ(link_between(made, "h1", "network").bandwidth, 0.25);
   EXPECT_DOUBLE_EQ(link_between(made, "network", "h1").bandwidth, 1);
   EXPECT_DOUBLE_EQ(link_between(made, "h0", "network").bandwidth, 1);
@@ -84,9 +86,27 @@ TEST(NetworkFit, SlowHostHasSlowLinks) {
 TEST(NetworkFit, BothWaysOfAnInterfaceMayShareItsRate) {
   NetworkMeasurements measured = even_network(2);
   measured.pair(0, 1).both_ways = measured.pair(1, 0).both_ways = 0.5;
-  const fabric::Fabric made = fabric_of(measured, {0, 1});
+  const fabric::Fabric made = fabric_of({.interfaces = {measured}}, {0, 1});
   EXPECT_DOUBLE_EQ(link_between(made, "h0 in", "h0 out").bandwidth, 1);
   EXPECT_DOUBLE_EQ(link_between(made, "h1 in", "h1 out").bandwidth, 1);
+}
+
+// Both ways at once take as long as the slower one.
+TEST(NetworkFit, WaysThatDifferShareNoRate) {
+  NetworkMeasurements measured = even_network(3);
+  for (std::size_t from = 0; from < 3; ++from) {
+    measured.hosts[from].out = 0.5;
+    for (std::size_t to = 0; to < 3; ++to)
+      if (from != to) measured.pair(from, to).one_way = measured.pair(from, to).both_ways = 0.5;
+  }
+  measured.all = 0.5;
+  measured.steps.back().time = 50'000 + 2 * 131'064.0;
+  const NetworkShape shape = shape_of(measured);
+  EXPECT_EQ(shape.both, (std::vector<double>{0, 0, 0}));
+  EXPECT_FALSE(shape.has_pairs);
+  const fabric::Fabric made = fabric_of({.interfaces = {measured}}, {0, 1, 2});
+  EXPECT_DOUBLE_EQ(link_between(made, "h0", "network").bandwidth, 0.5);
+  EXPECT_DOUBLE_EQ(link_between(made, "network", "h0").bandwidth, 1);
 }
 
 TEST(NetworkFit, AllHostsMayShareWhatPairsHaveAlone) {
@@ -97,9 +117,9 @@ TEST(NetworkFit, AllHostsMayShareWhatPairsHaveAlone) {
   EXPECT_TRUE(shape.has_core);
   EXPECT_DOUBLE_EQ(shape.core, 2);
   EXPECT_DOUBLE_EQ(shape.load, 2);
-  const fabric::Fabric made = fabric_of(measured, {0, 1, 2, 3});
+  const fabric::Fabric made = fabric_of({.interfaces = {measured}}, {0, 1, 2, 3});
   EXPECT_DOUBLE_EQ(link_between(made, "network in", "network out").bandwidth, 2);
-  EXPECT_NE(in_words(shape).find("2.0 times"), std::string::npos);
+  EXPECT_NE(in_words({.interfaces = {measured}}).find("2.0 times"), std::string::npos);
 }
 
 TEST(NetworkFit, PairsThatDifferHaveLinksOfTheirOwn) {
@@ -108,7 +128,7 @@ TEST(NetworkFit, PairsThatDifferHaveLinksOfTheirOwn) {
   measured.pair(0, 2).one_way = 0.3;
   const NetworkShape shape = shape_of(measured);
   EXPECT_TRUE(shape.has_pairs);
-  const fabric::Fabric made = fabric_of(measured, {0, 1, 2});
+  const fabric::Fabric made = fabric_of({.interfaces = {measured}}, {0, 1, 2});
   EXPECT_DOUBLE_EQ(link_between(made, "h0 out", "h2 in").bandwidth, 0.3);
   EXPECT_DOUBLE_EQ(link_between(made, "h2 out", "h0 in").bandwidth, 1);
   EXPECT_DOUBLE_EQ(link_between(made, "h0", "h0 out").bandwidth, 1);
@@ -119,7 +139,7 @@ TEST(NetworkFit, RanksOfAHostAreAroundItsMemory) {
   NetworkMeasurements measured = even_network(2);
   measured.hosts[1].near_hop = 20'000;
   measured.hosts[1].near_rate = 5;
-  const fabric::Fabric made = fabric_of(measured, {0, 1, 1, 1});
+  const fabric::Fabric made = fabric_of({.interfaces = {measured}}, {0, 1, 1, 1});
   EXPECT_EQ(made.num_ranks(), 4U);
   EXPECT_DOUBLE_EQ(link_between(made, "h1 2", "h1").bandwidth, 5);
   EXPECT_NEAR(link_between(made, "h1 2", "h1").latency, 7'500, 10);
@@ -127,11 +147,114 @@ TEST(NetworkFit, RanksOfAHostAreAroundItsMemory) {
   EXPECT_EQ(made.nodes[made.ranks[3].node].name, "h1 2");
 }
 
+// Two interfaces, of which the second has a quarter of the rate and a longer way.
+HostsMeasurements two_interfaces(std::size_t hosts) {
+  HostsMeasurements measured;
+  measured.interfaces = {even_network(hosts), even_network(hosts)};
+  measured.interfaces[0].interface = "eth0";
+  NetworkMeasurements& slow = measured.interfaces[1];
+  slow.interface = "eth1";
+  slow.all = 0.25;
+  slow.steps = {{8, 70'000}, {131'072, 70'000 + 4 * 131'064.0}};
+  for (HostTimes& host : slow.hosts) host.out = host.in = 0.25;
+  for (PairTimes& pair : slow.pairs)
+    if (pair.one_way > 0) pair = {.half_round_trip = 70'000, .one_way = 0.25, .both_ways = 0.25};
+  for (NetworkMeasurements& one : measured.interfaces)
+    for (HostTimes& host : one.hosts) {
+      host.near_hop = 1'000;
+      host.near_rate = 8;
+    }
+  measured.together = 1.25;
+  return measured;
+}
+
+// The least rate on the way, and its latency.
+std::pair<double, double> way_of(const fabric::Fabric& made, std::uint32_t from, std::uint32_t to) {
+  fabric::Routes routes(made);
+  double rate = 1e9;
+  double latency = 0;
+  for (const std::uint32_t link : routes.between(made.ranks[from].node, made.ranks[to].node)) {
+    if (made.links[link].bandwidth > 0) rate = std::min(rate, made.links[link].bandwidth);
+    latency += made.links[link].latency;
+  }
+  return {rate, latency};
+}
+
+// Two ranks use the interface whose turn it is for the lower one.
+TEST(NetworkFit, RanksOfAHostTakeItsInterfacesInTurn) {
+  const std::vector<std::vector<std::uint32_t>> layouts = {
+      {0, 0, 0, 1, 1, 1}, {0, 1, 0, 1, 0, 1}, {0, 0, 0, 1, 1, 1, 2, 2, 2}, {0, 1, 1, 2}, {0, 1, 1, 1, 1, 2, 0}};
+  for (const std::vector<std::uint32_t>& host_of : layouts) {
+    const std::uint32_t hosts = *std::max_element(host_of.begin(), host_of.end()) + 1;
+    const fabric::Fabric made = fabric_of(two_interfaces(hosts), host_of);
+    EXPECT_FALSE(fabric::find_apart(made));
+    for (std::uint32_t from = 0; from < host_of.size(); ++from) {
+      for (std::uint32_t to = 0; to < host_of.size(); ++to) {
+        if (from == to) continue;
+        const auto [rate, latency] = way_of(made, from, to);
+        const std::uint32_t lower = std::min(from, to);
+        const auto place = std::count(host_of.begin(), host_of.begin() + lower, host_of[lower]);
+        const bool is_near = host_of[from] == host_of[to];
+        EXPECT_EQ(rate, is_near ? 8 : place % 2 == 1 ? 0.25 : 1) << from << " " << to;
+        // A way does not lead over another rank, nor, where ranks are near, over an interface.
+        EXPECT_NEAR(latency, is_near ? 100 : 65'000, 10) << from << " " << to;
+      }
+    }
+  }
+  // Of hosts with one rank each the second interface is not used.
+  EXPECT_EQ(fabric_of(two_interfaces(3), {0, 1, 2}).links.size(), 12U);
+}
+
+TEST(NetworkFit, InterfacesOfAHostMayShareWhatTheyHaveAlone) {
+  HostsMeasurements measured = two_interfaces(2);
+  EXPECT_EQ(shape_of(measured).together, 0);
+  measured.together = 0.8;
+  const fabric::Fabric made = fabric_of(measured, {0, 0, 1, 1});
+  EXPECT_DOUBLE_EQ(link_between(made, "h0", "h0 interfaces").bandwidth, 0.8);
+  EXPECT_EQ(way_of(made, 0, 2).first, 0.8);
+  EXPECT_EQ(way_of(made, 0, 1).first, 8);
+  EXPECT_NE(in_words(measured).find("all interfaces of a host share 800MB/s"), std::string::npos) << in_words(measured);
+}
+
+TEST(NetworkFit, WhereOneInterfaceHasPairsThatDifferAllHaveLinksForPairs) {
+  HostsMeasurements measured = two_interfaces(3);
+  measured.interfaces[1].pair(0, 2).one_way = 0.05;
+  const fabric::Fabric made = fabric_of(measured, {0, 0, 1, 1, 2, 2});
+  EXPECT_FALSE(fabric::find_apart(made));
+  EXPECT_EQ(way_of(made, 0, 4).first, 1);
+  EXPECT_EQ(way_of(made, 1, 5).first, 0.05);
+  EXPECT_EQ(way_of(made, 5, 1).first, 0.25);
+  EXPECT_EQ(way_of(made, 0, 5).first, 1);
+}
+
+TEST(NetworkFit, BothWaysOfOneOfTwoInterfacesMayShareItsRate) {
+  HostsMeasurements measured = two_interfaces(2);
+  measured.interfaces[0].pair(0, 1).both_ways = measured.interfaces[0].pair(1, 0).both_ways = 0.5;
+  const fabric::Fabric made = fabric_of(measured, {0, 0, 1, 1});
+  EXPECT_DOUBLE_EQ(link_between(made, "h0 eth0 in", "h0 eth0 out").bandwidth, 1);
+  EXPECT_FALSE(fabric::find_apart(made));
+  EXPECT_EQ(way_of(made, 0, 1).first, 8);
+  EXPECT_EQ(way_of(made, 1, 3).first, 0.25);
+}
+
+TEST(NetworkFit, FilesOfSeveralInterfacesReadBack) {
+  HostsMeasurements measured = two_interfaces(2);
+  measured.together = 0.8;
+  const std::string text = file_of(measured, {0, 0, 1, 1});
+  for (const char* words :
+       {"# eth1:\n#   h0 -> h1: 70us; 250MB/s; 250MB/s\n", "At all interfaces at once a host sends 800MB/s"})
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  const Result<fabric::Fabric> read = fabric::read_fabric(text, "network.toml", {});
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(way_of(*read, 1, 3).first, 0.25);
+  EXPECT_EQ(way_of(*read, 3, 2).first, 8);
+}
+
 TEST(NetworkFit, FilesReadBack) {
   NetworkMeasurements measured = even_network(4);
   measured.all = 0.5;
   measured.steps = {{8, 100'000}, {131'072, 100'000 + 2 * 131'064.0}};
-  const std::string text = file_of(measured, {0, 1, 2, 3});
+  const std::string text = file_of({.interfaces = {measured}}, {0, 1, 2, 3});
   EXPECT_NE(text.find("h0 -> h3: 50us; 1GB/s; 1GB/s"), std::string::npos) << text;
   const Result<fabric::Fabric> read = fabric::read_fabric(text, "network.toml", {});
   ASSERT_TRUE(read.ok()) << read.status().to_string();
@@ -146,6 +269,12 @@ TEST(NetworkLines, ReadBack) {
   const Result<NetworkMeasurements> read = from_lines(to_lines(measured));
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_EQ(to_lines(*read), to_lines(measured));
+}
+
+TEST(NetworkLines, WhatInterfacesHaveTogetherReadsBack) {
+  EXPECT_EQ(*together_from_line(to_line(1.25)), 1.25);
+  for (const char* wrong : {"", "together", "together 0\n", "together x", "together 1 2", "all 1"})
+    EXPECT_FALSE(together_from_line(wrong).ok()) << wrong;
 }
 
 TEST(NetworkLines, OthersAreRefused) {

@@ -11,7 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/probe/measurements_table.hpp"
 #include "cli/probe/probe_device.hpp"
-#include "cli/probe/probe_hosts.hpp"
+#include "cli/probe/probe_rank.hpp"
 #include "cli/program.hpp"
 
 namespace tutti::cli {

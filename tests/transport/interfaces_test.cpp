@@ -37,9 +37,12 @@ std::vector<Interface> some_interfaces() {
 }
 
 std::vector<Address> chosen(std::string_view wanted) {
-  const Result<std::vector<Address>> addresses = choose_addresses(some_interfaces(), wanted);
-  EXPECT_TRUE(addresses.ok()) << addresses.status().to_string();
-  return addresses.ok() ? addresses.value() : std::vector<Address>();
+  const Result<std::vector<Interface>> interfaces = choose_interfaces(some_interfaces(), wanted);
+  EXPECT_TRUE(interfaces.ok()) << interfaces.status().to_string();
+  std::vector<Address> addresses;
+  if (interfaces.ok())
+    for (const Interface& one : *interfaces) addresses.push_back(one.address);
+  return addresses;
 }
 
 using Addresses = std::vector<Address>;
@@ -47,8 +50,8 @@ using Addresses = std::vector<Address>;
 TEST(Interfaces, WithoutAWishAllButLoopbackAndBridges) {
   EXPECT_EQ(chosen(""), (Addresses{ipv4(2), ipv4(3), ipv4(6), ipv6(0x20, 0x01), ipv6(0xfe, 0x80, 2)}));
   const std::vector<Interface> loopback = {some_interfaces()[0], some_interfaces()[5]};
-  EXPECT_EQ(choose_addresses(loopback, "").value(), Addresses{ipv4(1)});
-  EXPECT_FALSE(choose_addresses({}, "").ok());
+  EXPECT_EQ(choose_interfaces(loopback, "").value().front().address, ipv4(1));
+  EXPECT_FALSE(choose_interfaces({}, "").ok());
 }
 
 TEST(Interfaces, NamesAreBeginnings) {
@@ -71,21 +74,21 @@ TEST(Interfaces, CaretExcludes) {
 
 TEST(Interfaces, WishThatLeavesNothingIsAnErrorWithWhatThereIs) {
   for (const std::string_view wanted : {"wlan", "=eth", "eth7", "^docker,eth,ib,lo,virbr"}) {
-    const Result<Addresses> addresses = choose_addresses(some_interfaces(), wanted);
-    ASSERT_FALSE(addresses.ok()) << wanted;
-    EXPECT_NE(addresses.status().message().find("there are: docker0, eth0, eth01, ib0, lo, virbr0"), std::string::npos)
-        << addresses.status().message();
+    const Result<std::vector<Interface>> found = choose_interfaces(some_interfaces(), wanted);
+    ASSERT_FALSE(found.ok()) << wanted;
+    EXPECT_NE(found.status().message().find("there are: docker0, eth0, eth01, ib0, lo, virbr0"), std::string::npos)
+        << found.status().message();
   }
   for (const std::string_view wanted : {"^", "=", ",", "^=,"})
-    EXPECT_FALSE(choose_addresses(some_interfaces(), wanted).ok());
+    EXPECT_FALSE(choose_interfaces(some_interfaces(), wanted).ok());
 }
 
 TEST(Interfaces, LoopbackOfThisHostCanBeListenedAt) {
   if (!is_loopback_up()) GTEST_SKIP() << "the loopback interface is down";
-  const Result<Addresses> addresses = addresses_to_listen_at("=lo");
-  ASSERT_TRUE(addresses.ok()) << addresses.status().to_string();
-  for (const Address& address : addresses.value()) EXPECT_TRUE(listen_at(address).ok()) << to_text(address);
-  EXPECT_TRUE(addresses_to_listen_at("").ok());
+  const Result<std::vector<Interface>> found = interfaces_to_listen_at("=lo");
+  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  for (const Interface& one : *found) EXPECT_TRUE(listen_at(one.address).ok()) << to_text(one.address);
+  EXPECT_TRUE(interfaces_to_listen_at("").ok());
 }
 
 }  // namespace

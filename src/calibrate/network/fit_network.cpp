@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +23,8 @@ constexpr double kShortOf = 0.85;      // below this share of what the parts all
 constexpr double kPairRate = 0.6;      // below this share of what its two hosts allow, a pair is slower by itself
 constexpr double kPairLatency = 0.15;  // a pair may differ from its hosts by this share
 constexpr double kPairNanos = 2'000;   // or by this time, whichever is more
+constexpr double kTurn = 0.001;        // nanoseconds, which no route notices that has another reason
+constexpr double kNotNear = 1.01;      // more than the way between ranks of a host
 constexpr double kLeastLatency = 0.1;  // the least share of a hop that counts as latency, not as overhead
 
 // Four digits, which are more than a network keeps to, in a unit that files have.
@@ -97,18 +100,43 @@ fabric::Link link_of(double bandwidth, double latency) {
   return link;
 }
 
-// Makes nodes and links; a host's messages leave by one node and come by another, or by the same.
+// All interfaces with the latencies of the slowest one.
+HostsMeasurements with_equal_latencies(HostsMeasurements measured) {
+  const std::size_t hosts = measured.interfaces.front().num_hosts();
+  double step = 0;
+  for (const NetworkMeasurements& one : measured.interfaces) step = std::max(step, one.steps.front().time);
+  for (std::size_t from = 0; from < hosts; ++from) {
+    for (std::size_t to = 0; to < hosts; ++to) {
+      double slowest = 0;
+      for (const NetworkMeasurements& one : measured.interfaces)
+        slowest = std::max(slowest, one.pair(from, to).half_round_trip);
+      for (NetworkMeasurements& one : measured.interfaces) one.pair(from, to).half_round_trip = slowest;
+    }
+  }
+  // What the others of a step take, beside its shortest.
+  for (NetworkMeasurements& one : measured.interfaces) {
+    const double added = step - one.steps.front().time;
+    for (StepTime& each : one.steps) each.time += added;
+  }
+  return measured;
+}
+
+// Makes nodes and links; a host's messages leave an interface by one node and come to it by another, or by the same.
 class NetworkDraft {
  public:
-  NetworkDraft(const NetworkMeasurements& measured, const std::vector<std::uint32_t>& host_of)
-      : measured_(measured), host_of_(host_of), shape_(shape_of(measured)) {}
+  NetworkDraft(const HostsMeasurements& measured, const std::vector<std::uint32_t>& host_of)
+      : measured_(with_equal_latencies(measured)), host_of_(host_of), shape_(shape_of(measured_)) {}
 
   [[nodiscard]] fabric::Fabric make() && {
     add_hosts();
-    if (shape_.has_pairs) {
-      add_pairs();
-    } else {
-      add_star();
+    for (std::size_t interface = 0; interface < measured_.interfaces.size() && interface < most_ranks_; ++interface) {
+      ends_.clear();
+      for (std::size_t host = 0; host < num_hosts(); ++host) ends_.push_back(add_interface(host, interface));
+      if (shape_.interfaces[interface].has_pairs) {
+        add_pairs(interface);
+      } else {
+        add_star(interface);
+      }
     }
     return std::move(draft_).finish({});
   }
@@ -117,89 +145,155 @@ class NetworkDraft {
   struct Ends {
     std::uint32_t out = 0;
     std::uint32_t in = 0;
+    bool has_rates = false;   // those of the host are in links between its nodes
+    double down_latency = 0;  // of these
   };
 
+  [[nodiscard]] std::size_t num_hosts() const { return first().num_hosts(); }
+  [[nodiscard]] const NetworkMeasurements& first() const { return measured_.interfaces.front(); }
+  [[nodiscard]] bool are_several() const { return measured_.interfaces.size() > 1; }
+  // Of an interface's node: the host's name, where there are others the interface, and what the node is.
+  [[nodiscard]] std::string name_of(std::string_view host, std::size_t interface, std::string_view what) const {
+    std::string name(host);
+    for (const std::string_view word :
+         {are_several() ? std::string_view(measured_.interfaces[interface].interface) : std::string_view(), what})
+      if (!word.empty()) name += (name.empty() ? "" : " ") + std::string(word);
+    return name;
+  }
+
   [[nodiscard]] fabric::Position place_of(std::size_t host, double share) const {
-    const auto hosts = static_cast<std::uint32_t>(measured_.num_hosts());
+    const auto hosts = static_cast<std::uint32_t>(num_hosts());
     return fabric::on_circle(static_cast<std::uint32_t>(host), hosts, share * 3 * fabric::room_for(hosts));
+  }
+  // Interfaces beside one another.
+  [[nodiscard]] fabric::Position place_of(std::size_t host, double share, std::size_t interface) const {
+    fabric::Position at = place_of(host, share);
+    at.x += 0.5 * static_cast<double>(interface);
+    return at;
   }
 
   void add_hosts() {
-    std::vector<std::uint32_t> counts(measured_.num_hosts());
-    for (const std::uint32_t host : host_of_) ++counts[host];
-    std::vector<std::uint32_t> nodes(measured_.num_hosts());
+    ranks_.resize(num_hosts());
+    for (const std::uint32_t host : host_of_) ranks_[host].push_back(0);
+    for (const std::vector<std::uint32_t>& ranks : ranks_) most_ranks_ = std::max(most_ranks_, ranks.size());
+    std::vector<std::size_t> seen(num_hosts());
     // Ranks are in the order of their nodes.
-    std::vector<std::uint32_t> seen(measured_.num_hosts());
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> inner;
     for (const std::uint32_t host : host_of_) {
-      const std::string& name = measured_.names[host];
+      const std::string& name = first().names[host];
+      const std::size_t place = seen[host]++;
       fabric::Position at = place_of(host, 1);
-      at.x += 0.7 * seen[host];
-      const std::uint32_t node = draft_.add_node(counts[host] == 1 ? name : fmt::format("{} {}", name, seen[host]), at);
-      if (counts[host] == 1) nodes[host] = node;
-      if (counts[host] > 1) inner.emplace_back(host, node);
-      ++seen[host];
+      at.x += 0.7 * static_cast<double>(place);
+      const bool is_alone = ranks_[host].size() == 1;
+      ranks_[host][place] = draft_.add_node(is_alone ? name : fmt::format("{} {}", name, place), at);
     }
-    for (std::size_t host = 0; host < nodes.size(); ++host)
-      if (counts[host] > 1) nodes[host] = draft_.add_switch(measured_.names[host], place_of(host, 0.75));
-    for (const auto& [host, node] : inner) draft_.add_both(node, nodes[host], near_link(measured_.hosts[host]));
-    for (std::size_t host = 0; host < nodes.size(); ++host) ends_.push_back(add_interface(host, nodes[host]));
+    for (std::size_t host = 0; host < num_hosts(); ++host) {
+      std::uint32_t node = ranks_[host].front();
+      if (ranks_[host].size() > 1) {
+        node = draft_.add_switch(first().names[host], place_of(host, 0.75));
+        for (const std::uint32_t rank : ranks_[host]) draft_.add_both(rank, node, near_link(host));
+      }
+      inner_.push_back(node);
+      if (shape_.together > 0) add_what_interfaces_share(host);
+    }
   }
   // Two of them are between two ranks.
-  [[nodiscard]] fabric::Link near_link(const HostTimes& host) const {
-    return link_of(host.near_rate, way_of(measured_, host.near_hop) / 2);
+  [[nodiscard]] fabric::Link near_link(std::size_t host) const {
+    const HostTimes& times = first().hosts[host];
+    return link_of(times.near_rate, way_of(first(), times.near_hop) / 2);
+  }
+  void add_what_interfaces_share(std::size_t host) {
+    shared_.push_back(draft_.add_switch(first().names[host] + " interfaces", place_of(host, 0.65)));
+    draft_.add_link(inner_[host], shared_.back(), link_of(shape_.together, 0));
   }
 
-  Ends add_interface(std::size_t host, std::uint32_t node) {
-    const std::string& name = measured_.names[host];
-    const bool shares = shape_.both[host] > 0;
-    if (!shares && !shape_.has_pairs) return {node, node};
-    const std::uint32_t out = draft_.add_switch(name + " out", place_of(host, 0.5));
-    const std::uint32_t in = draft_.add_switch(name + " in", place_of(host, 0.6));
-    const fabric::Link up = link_of(shape_.up[host], 0);
-    const fabric::Link down = link_of(shape_.down[host], 0);
-    if (!shares) {
-      draft_.add_link(node, out, up);
-      draft_.add_link(in, node, down);
-      return {out, in};
+  // Of two ranks the lower one's turn counts: to leave it costs more.
+  [[nodiscard]] fabric::Link by_turn(std::size_t host, std::size_t place, std::size_t interface) const {
+    fabric::Link link;
+    if (place % measured_.interfaces.size() != interface)
+      link.latency = kTurn * static_cast<double>(host_of_.size() - ranks_[host][place]);
+    return link;
+  }
+  // From where messages of a host's ranks go to an interface, and where those that come by it go to the ranks.
+  std::uint32_t add_senders(std::size_t host, std::size_t interface) {
+    if (!are_several()) return inner_[host];
+    if (!shared_.empty()) return shared_[host];
+    const std::uint32_t node =
+        draft_.add_switch(name_of(first().names[host], interface, "up"), place_of(host, 0.65, interface));
+    for (std::size_t place = 0; place < ranks_[host].size(); ++place)
+      draft_.add_link(ranks_[host][place], node, by_turn(host, place, interface));
+    return node;
+  }
+  std::uint32_t add_receivers(std::size_t host, std::size_t interface) {
+    if (!are_several()) return inner_[host];
+    const std::uint32_t node =
+        draft_.add_switch(name_of(first().names[host], interface, "down"), place_of(host, 0.7, interface));
+    for (std::size_t place = 0; place < ranks_[host].size(); ++place)
+      draft_.add_link(node, ranks_[host][place], by_turn(host, place, interface));
+    return node;
+  }
+
+  Ends add_interface(std::size_t host, std::size_t interface) {
+    const NetworkShape& shape = shape_.interfaces[interface];
+    const std::uint32_t senders = add_senders(host, interface);
+    const std::uint32_t receivers = add_receivers(host, interface);
+    const bool shares = shape.both[host] > 0;
+    if (!shares && !shape.has_pairs) return {senders, receivers};
+    const std::string& name = first().names[host];
+    const std::uint32_t out = draft_.add_switch(name_of(name, interface, "out"), place_of(host, 0.5, interface));
+    const std::uint32_t in = draft_.add_switch(name_of(name, interface, "in"), place_of(host, 0.6, interface));
+    draft_.add_link(senders, shares ? in : out, link_of(shape.up[host], 0));
+    Ends ends{out, in, true};
+    if (shares) {
+      draft_.add_link(in, out, link_of(shape.both[host], 0));
+      // So that the way between ranks of the host is not over its interface.
+      ends.down_latency = kNotNear * first().hosts[host].near_hop;
     }
-    draft_.add_link(node, in, up);
-    draft_.add_link(in, out, link_of(shape_.both[host], 0));
-    draft_.add_link(out, node, down);
-    return {out, in};
+    draft_.add_link(shares ? out : in, receivers, link_of(shape.down[host], ends.down_latency));
+    return ends;
   }
 
-  void add_star() {
-    const std::uint32_t before = draft_.add_switch(shape_.has_core ? "network in" : "network", {});
+  void add_star(std::size_t interface) {
+    const NetworkShape& shape = shape_.interfaces[interface];
+    const auto middle = [&](std::string_view what, double x) {
+      return draft_.add_switch(name_of("", interface, what), {.x = x + static_cast<double>(interface), .y = 0});
+    };
+    const std::uint32_t before = middle(shape.has_core ? "network in" : "network", 0);
     std::uint32_t behind = before;
-    if (shape_.has_core) {
-      behind = draft_.add_switch("network out", {.x = 0.7, .y = 0});
-      draft_.add_link(before, behind, link_of(shape_.core, 0));
+    if (shape.has_core) {
+      behind = middle("network out", 0.7);
+      draft_.add_link(before, behind, link_of(shape.core, 0));
     }
     for (std::size_t host = 0; host < ends_.size(); ++host) {
-      const bool is_itself = ends_[host].out == ends_[host].in;
-      const double latency = way_of(measured_, shape_.load * 2 * shape_.latencies[host]) / 2;
-      draft_.add_link(ends_[host].out, before, link_of(is_itself ? shape_.up[host] : 0, latency));
-      draft_.add_link(behind, ends_[host].in, link_of(is_itself ? shape_.down[host] : 0, latency));
+      const Ends& ends = ends_[host];
+      const double latency = way_of(first(), shape.load * 2 * shape.latencies[host]) / 2;
+      draft_.add_link(ends.out, before, link_of(ends.has_rates ? 0 : shape.up[host], latency));
+      draft_.add_link(behind, ends.in,
+                      link_of(ends.has_rates ? 0 : shape.down[host], std::max(0.0, latency - ends.down_latency)));
     }
   }
 
-  void add_pairs() {
+  void add_pairs(std::size_t interface) {
+    const NetworkMeasurements& measured = measured_.interfaces[interface];
     for (std::size_t from = 0; from < ends_.size(); ++from) {
       for (std::size_t to = 0; to < ends_.size(); ++to) {
         if (from == to) continue;
-        const double hop = shape_.load * measured_.pair(from, to).half_round_trip;
-        draft_.add_link(ends_[from].out, ends_[to].in,
-                        link_of(measured_.pair(from, to).one_way, way_of(measured_, hop)));
+        const double hop = shape_.interfaces[interface].load * measured.pair(from, to).half_round_trip;
+        draft_.add_link(
+            ends_[from].out, ends_[to].in,
+            link_of(measured.pair(from, to).one_way, std::max(0.0, way_of(first(), hop) - ends_[to].down_latency)));
       }
     }
   }
 
-  const NetworkMeasurements& measured_;
+  HostsMeasurements measured_;
   const std::vector<std::uint32_t>& host_of_;
-  NetworkShape shape_;
+  HostsShape shape_;
   fabric::Draft draft_;
-  std::vector<Ends> ends_;
+  std::vector<std::vector<std::uint32_t>> ranks_;  // nodes, by host
+  std::size_t most_ranks_ = 0;                     // of a host: no more interfaces are used
+  std::vector<std::uint32_t> inner_;               // of each host: where its ranks meet
+  std::vector<std::uint32_t> shared_;              // and from where it sends, if its interfaces share a rate
+  std::vector<Ends> ends_;                         // of an interface, by host
 };
 
 }  // namespace
@@ -213,17 +307,20 @@ NetworkShape shape_of(const NetworkMeasurements& measured) {
     double up = measured.hosts[host].out;
     double down = measured.hosts[host].in;
     double both = 0;
+    double share = 0;  // of what the slower way has alone
     for (std::size_t other = 0; other < hosts; ++other) {
       if (other == host) continue;
       up = std::max(up, measured.pair(host, other).one_way);
       down = std::max(down, measured.pair(other, host).one_way);
-      both = std::max(both, 2 * measured.pair(host, other).both_ways);
+      const double each = measured.pair(host, other).both_ways;
+      both = std::max(both, 2 * each);
+      share = std::max(share, each / std::min(measured.pair(host, other).one_way, measured.pair(other, host).one_way));
       slowest = std::max(slowest, half_round_trip(measured, host, other));
     }
     shape.up.push_back(up);
     shape.down.push_back(down);
-    // A pair that is slow each way is no sign of a slow host.
-    shape.both.push_back(both < kShortOf * (up + down) ? both : 0);
+    // A pair that is slow each way is no sign of a slow host. Nor is it one that the ways differ.
+    shape.both.push_back(share < kShortOf ? both : 0);
     const double own = std::min({up, down, both / 2});
     allowed = host == 0 ? own : std::min(allowed, own);
   }
@@ -236,23 +333,45 @@ NetworkShape shape_of(const NetworkMeasurements& measured) {
   return shape;
 }
 
-fabric::Fabric fabric_of(const NetworkMeasurements& measured, const std::vector<std::uint32_t>& host_of) {
+HostsShape shape_of(const HostsMeasurements& measured) {
+  HostsShape shape;
+  double alone = 0;
+  bool has_pairs = false;
+  for (const NetworkMeasurements& one : with_equal_latencies(measured).interfaces) {
+    shape.interfaces.push_back(shape_of(one));
+    has_pairs = has_pairs || shape.interfaces.back().has_pairs;
+    alone += one.all;
+  }
+  if (has_pairs) {
+    for (NetworkShape& one : shape.interfaces) {
+      one.has_pairs = true;
+      one.has_core = false;
+    }
+  }
+  if (measured.together > 0 && measured.together < kShortOf * alone) shape.together = measured.together;
+  return shape;
+}
+
+fabric::Fabric fabric_of(const HostsMeasurements& measured, const std::vector<std::uint32_t>& host_of) {
   fabric::Fabric made = NetworkDraft(measured, host_of).make();
+  const NetworkMeasurements& first = measured.interfaces.front();
   fabric::Costs costs;
   costs.name = "host";
-  costs.send_overhead = overhead_of(measured, &HostTimes::send);
-  costs.receive_overhead = overhead_of(measured, &HostTimes::receive);
+  costs.send_overhead = overhead_of(first, &HostTimes::send);
+  costs.receive_overhead = overhead_of(first, &HostTimes::receive);
   made.costs = {costs};
   double fold = 0;
-  for (const HostTimes& host : measured.hosts)
+  for (const HostTimes& host : first.hosts)
     if (host.fold > 0) fold = fold == 0 ? host.fold : std::min(fold, host.fold);
   made.memories.front().bandwidth = rounded_rate(fold);
-  made.queue.slots = measured.slots;
-  made.queue.slot_bytes = measured.slot_bytes;
+  made.queue.slots = first.slots;
+  made.queue.slot_bytes = first.slot_bytes;
   return made;
 }
 
-std::string in_words(const NetworkShape& shape) {
+namespace {
+
+std::string words_of(const NetworkShape& shape) {
   std::string words =
       shape.has_pairs ? "a link for each pair of hosts, since pairs differ" : "a link up and a link down for each host";
   const auto sharing = std::count_if(shape.both.begin(), shape.both.end(), [](double both) { return both > 0; });
@@ -265,14 +384,10 @@ std::string in_words(const NetworkShape& shape) {
   return words;
 }
 
-std::string file_of(const NetworkMeasurements& measured, const std::vector<std::uint32_t>& host_of) {
+std::string lines_of(const NetworkMeasurements& measured) {
   const auto time = [](double nanos) { return fabric::time_to_text(rounded_time(nanos)); };
   const auto rate = [](double value) { return fabric::rate_to_text(rounded_rate(value)); };
-  std::string text = fmt::format(
-      "# {} hosts, measured by `tutti probe --hosts --calibrate` on {} with Tutti's own messages.\n"
-      "# The fabric is {}.\n#\n"
-      "# from -> to: half a round trip of 8 bytes; rate one way; rate of each way while both send\n",
-      measured.num_hosts(), measured.date, in_words(shape_of(measured)));
+  std::string text;
   for (std::size_t from = 0; from < measured.num_hosts(); ++from) {
     for (std::size_t to = 0; to < measured.num_hosts(); ++to) {
       if (from == to) continue;
@@ -281,8 +396,38 @@ std::string file_of(const NetworkMeasurements& measured, const std::vector<std::
                           time(pair.half_round_trip), rate(pair.one_way), rate(pair.both_ways));
     }
   }
-  text += fmt::format("# All hosts at once, each to another: a step of 8 bytes takes {}; a host sends {}.\n",
-                      time(measured.steps.front().time), rate(measured.all));
+  return text + fmt::format("# All hosts at once, each to another: a step of 8 bytes takes {}; a host sends {}.\n",
+                            time(measured.steps.front().time), rate(measured.all));
+}
+
+}  // namespace
+
+std::string in_words(const HostsMeasurements& measured) {
+  const HostsShape shape = shape_of(measured);
+  if (shape.interfaces.size() == 1) return words_of(shape.interfaces.front());
+  std::string words;
+  for (std::size_t each = 0; each < shape.interfaces.size(); ++each)
+    words += fmt::format("{}for {}, {}", each == 0 ? "" : "; ", measured.interfaces[each].interface,
+                         words_of(shape.interfaces[each]));
+  if (shape.together > 0)
+    words += fmt::format("; all interfaces of a host share {}", fabric::rate_to_text(rounded_rate(shape.together)));
+  return words;
+}
+
+std::string file_of(const HostsMeasurements& measured, const std::vector<std::uint32_t>& host_of) {
+  const NetworkMeasurements& first = measured.interfaces.front();
+  std::string text = fmt::format(
+      "# {} hosts, measured by `tutti probe --hosts --calibrate` on {} with Tutti's own messages.\n"
+      "# The fabric is {}.\n#\n"
+      "# from -> to: half a round trip of 8 bytes; rate one way; rate of each way while both send\n",
+      first.num_hosts(), first.date, in_words(measured));
+  for (const NetworkMeasurements& one : measured.interfaces) {
+    if (!one.interface.empty()) text += fmt::format("# {}:\n", one.interface);
+    text += lines_of(one);
+  }
+  if (measured.together > 0)
+    text += fmt::format("# At all interfaces at once a host sends {}.\n",
+                        fabric::rate_to_text(rounded_rate(measured.together)));
   return text + fabric::write_fabric(fabric_of(measured, host_of));
 }
 

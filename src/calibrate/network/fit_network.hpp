@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the fabric of several hosts from measurements. Pure; thread-safe.
 //
-// A host has one interface: a link up and a link down to what joins all hosts. If both ways of a host at once are
-// slower than each alone, they share one more link of their joint rate. If all hosts at once are slower than the
-// slowest host allows, all messages share one more link in the middle. If pairs differ more than their hosts explain,
-// each pair has a link of its own instead. Latencies are those while all hosts send, if these are longer.
+// A host has, for each interface, a link up and a link down to what joins all hosts there. If both ways of an interface
+// at once are slower than each alone, they share one more link of their joint rate. If all hosts at once are slower
+// than the slowest host allows, all messages share one more link in the middle. If pairs differ more than their hosts
+// explain, each pair has a link of its own instead. Latencies are those while all hosts send, if these are longer.
+//
+// Of several interfaces, ranks of a host take one after another in turn, and two ranks use that of the lower one. Since
+// a way leads over what has the least latency, all have the latencies of the slowest, and to leave a rank's turn costs
+// picoseconds. If a host sends less at all of them together than at each alone, what it sends shares one more link;
+// then two ranks use the interface of who receives.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +34,20 @@ struct NetworkShape {
 };
 [[nodiscard]] NetworkShape shape_of(const NetworkMeasurements& measured);
 
+// Of each interface. Where one of them needs links for pairs, all have these.
+struct HostsShape {
+  std::vector<NetworkShape> interfaces;
+  double together = 0;  // what a host sends at all of them; 0: no limit beside theirs
+};
+[[nodiscard]] HostsShape shape_of(const HostsMeasurements& measured);
+
 // `host_of`: by rank.
-[[nodiscard]] fabric::Fabric fabric_of(const NetworkMeasurements& measured, const std::vector<std::uint32_t>& host_of);
+[[nodiscard]] fabric::Fabric fabric_of(const HostsMeasurements& measured, const std::vector<std::uint32_t>& host_of);
 
 // In words, what the fabric is made of.
-[[nodiscard]] std::string in_words(const NetworkShape& shape);
+[[nodiscard]] std::string in_words(const HostsMeasurements& measured);
 
 // The same as a file, with what was measured in front of it.
-[[nodiscard]] std::string file_of(const NetworkMeasurements& measured, const std::vector<std::uint32_t>& host_of);
+[[nodiscard]] std::string file_of(const HostsMeasurements& measured, const std::vector<std::uint32_t>& host_of);
 
 }  // namespace tutti::calibrate

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMostHosts = 4096;
 constexpr std::string_view kEnd = "end";
+constexpr std::string_view kTogether = "together";
 
 Status malformed(std::string_view line) {
   return {Code::invalid_usage, fmt::format("{} is no line of measurements", in_quotes(line.substr(0, 80)))};
@@ -116,6 +117,16 @@ Result<NetworkMeasurements> from_lines(std::string_view text) {
   if (!has_ended) return Status(Code::invalid_usage, "the measurements have no end");
   TUTTI_TRY(check(measured));
   return measured;
+}
+
+std::string to_line(double together) { return fmt::format("{} {}\n", kTogether, together); }
+
+Result<double> together_from_line(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  TUTTI_TRY_ASSIGN(const std::vector<double> numbers, numbers_in(line));
+  if (line.substr(0, line.find(' ')) != kTogether || numbers.size() != 1 || numbers.front() <= 0)
+    return malformed(line);
+  return numbers.front();
 }
 
 }  // namespace tutti::calibrate

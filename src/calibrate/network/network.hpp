@@ -39,6 +39,7 @@ struct StepTime {
 struct NetworkMeasurements {
   std::vector<std::string> names;  // of hosts; not in the text form
   std::string date;                // nor is this
+  std::string interface;           // nor this: what the hosts call it; empty where nobody has asked for one
   std::vector<HostTimes> hosts;
   std::vector<PairTimes> pairs;  // from host i to host j at i · hosts + j; nothing where they are one
   std::vector<StepTime> steps;   // by rising size
@@ -53,9 +54,19 @@ struct NetworkMeasurements {
   [[nodiscard]] PairTimes& pair(std::size_t from, std::size_t to) { return pairs[from * hosts.size() + to]; }
 };
 
+// Interfaces that ranks of a host take in turn, each measured alone: those that all hosts have, and at which all reach
+// each other. One at least.
+struct HostsMeasurements {
+  std::vector<NetworkMeasurements> interfaces;
+  double together = 0;  // the rate of a stream from each host while it sends at all of them; 0: not measured
+};
+
 // Lines of words and numbers, the last of which is "end".
 [[nodiscard]] std::string to_lines(const NetworkMeasurements& measured);
 // An error where something is missing, or a number is none that can have been measured.
 [[nodiscard]] Result<NetworkMeasurements> from_lines(std::string_view text);
+// The same for HostsMeasurements::together.
+[[nodiscard]] std::string to_line(double together);
+[[nodiscard]] Result<double> together_from_line(std::string_view text);
 
 }  // namespace tutti::calibrate

@@ -20,6 +20,7 @@
 #include "cli/probe/measurements_table.hpp"
 #include "cli/probe/probe_device.hpp"
 #include "cli/probe/probe_hosts.hpp"
+#include "cli/probe/probe_rank.hpp"
 #include "cli/schedule/case_options.hpp"
 #include "runtime/selection/profile_choice.hpp"
 #include "runtime/selection/profile_file.hpp"
@@ -37,7 +38,7 @@ constexpr std::uint32_t kMostDevices = 1024;
 struct ProbeOptions {
   bool calibrate = false;
   bool profile = false;
-  bool of_network = false;
+  std::string of_network;
   std::uint32_t ranks = 0;  // 0: the usual number
   std::optional<std::uint32_t> device;
   HostWords on;
@@ -88,7 +89,10 @@ std::string resolved_profile(const ProfileChoice& choice) {
 }
 
 Exit run_probe(const ProbeOptions& options, const Context& context) {
-  if (options.of_network) return probe_as_rank(context);
+  if (!options.of_network.empty()) {
+    const Result<RankTask> task = parse_rank_task(options.of_network);
+    return task.ok() ? probe_as_rank(*task, context) : failed(context, "probe", task.status());
+  }
   if (options.calibrate && options.device) {
     if (!options.on.hosts.empty())
       return misused(context, "probe", "--device measures a device of this host; leave out --hosts");
@@ -157,7 +161,7 @@ Run define_probe(CLI::App& app) {
                  "Write the fabric to this file, for tutti simulate --fabric; or the profile, for TUTTI_PROFILE")
       ->type_name("FILE");
   add_host_words(app, options->on);
-  app.add_flag("--of-network", options->of_network)->group("");
+  app.add_option("--of-network", options->of_network)->group("");
   app.add_flag_callback(
          "--json", [options] { options->format = Format::json; },
          "Print what was measured as JSON; with --hosts, the pairs")

@@ -3,46 +3,38 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <ostream>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/counted.hpp"
-#include "base/log.hpp"
-#include "base/text.hpp"
-#include "base/units.hpp"
-#include "base/variables/conf.hpp"
-#include "base/variables/variables.hpp"
 #include "calibrate/measure.hpp"
 #include "calibrate/network/fit_network.hpp"
-#include "calibrate/network/measure_network.hpp"
 #include "cli/launch/read_hosts.hpp"
 #include "cli/output.hpp"
+#include "cli/probe/network_output.hpp"
+#include "cli/probe/probe_rank.hpp"
 #include "launch/host_group.hpp"
 #include "launch/reach.hpp"
-#include "runtime/bootstrap/start/start.hpp"
-#include "runtime/communicator/communicator.hpp"
 
 namespace tutti::cli {
 
 namespace {
 
-// What ranks say of two ranks that do not reach each other: who was at it, or has found it; and who has heard of it.
-constexpr std::string_view kBrokenPair = "broken ";
-constexpr std::string_view kLostRank = "lost ";
 constexpr int kSignalBase = 128;
-constexpr int kMeasuredRanks = 2;  // of a host that has so many: one for the network, one beside it
+constexpr std::size_t kMeasuredRanks = 2;  // of a host that has so many: one for the network, one beside it
 constexpr std::size_t kMostProbedHosts = 64;
 
-// Where ranks are to be, and where those that measure are.
+// Where ranks are to be.
 struct ProbePlaces {
   std::vector<std::string> names;      // of hosts, in the order of their first ranks
+  std::vector<int> counts;             // of ranks of the fabric on each
   std::vector<std::uint32_t> host_of;  // by rank of the fabric
-  std::vector<launch::HostRanks> measured;
-  std::vector<std::string> host_of_measured;  // by rank of those
 };
 
 Result<ProbePlaces> places_on_hosts(const HostsProbe& options, const Environment& environment) {
@@ -50,13 +42,12 @@ Result<ProbePlaces> places_on_hosts(const HostsProbe& options, const Environment
                    read_hosts(options.on, environment, options.num_ranks));
   ProbePlaces places;
   std::map<std::string, std::uint32_t> numbers;
-  std::vector<int> counts;
   for (const launch::HostRanks& entry : entries) {
     if (entry.ranks.count == 0) continue;
     const auto [host, is_new] = numbers.try_emplace(entry.host, static_cast<std::uint32_t>(places.names.size()));
     if (is_new) places.names.push_back(entry.host);
-    counts.resize(places.names.size());
-    counts[host->second] += entry.ranks.count;
+    places.counts.resize(places.names.size());
+    places.counts[host->second] += entry.ranks.count;
     places.host_of.insert(places.host_of.end(), static_cast<std::size_t>(entry.ranks.count), host->second);
   }
   if (places.names.size() < 2)
@@ -67,130 +58,224 @@ Result<ProbePlaces> places_on_hosts(const HostsProbe& options, const Environment
   if (places.names.size() > kMostProbedHosts)
     return wrong_argument(fmt::format("--hosts names {} hosts; at most {} are measured, since every pair is",
                                       places.names.size(), kMostProbedHosts));
-  int total = 0;
-  for (const int count : counts) total += std::min(count, kMeasuredRanks);
-  int first = 0;
-  for (std::size_t host = 0; host < counts.size(); ++host) {
-    const int count = std::min(counts[host], kMeasuredRanks);
-    places.measured.push_back({.host = places.names[host], .ranks = {.first = first, .count = count, .total = total}});
-    places.host_of_measured.insert(places.host_of_measured.end(), static_cast<std::size_t>(count), places.names[host]);
-    first += count;
-  }
   return places;
 }
 
-Status set_probe_launch(const HostsProbe& options, const ProbePlaces& places, const Context& context,
-                        launch::HostsOptions& launched) {
-  launched.group.environment = context.environment;
-  // Hosts may be containers that share cores; the system knows better who is to be where.
-  launched.group.bind_to_cores = false;
-  launched.variables = own_variables(context.environment);
-  // Ranks wait long for others that are measured.
-  std::erase_if(launched.variables, [](const Environment::Pair& pair) { return pair.first == "TUTTI_TIMEOUT"; });
-  launched.hosts = places.measured;
-  TUTTI_TRY(reach_hosts_by(options.on, launched));
-  launched.group.command = {launched.tutti, "probe", "--of-network"};
-  return {};
-}
+// What processes on the hosts have done.
+struct Ran {
+  int code = 0;
+  std::string said;
+  std::vector<std::string> host_of_rank;
 
-double in_microseconds(double nanos) { return nanos / 1e3; }
-double in_megabytes(double rate) { return rate * 1e3; }
-
-Table table_of_hosts(const calibrate::NetworkMeasurements& measured) {
-  constexpr int kShown = 4;
-  Table table({{"host"},
-               {.name = "measured_ranks"},
-               {.name = "to_all_mbs", .digits = kShown},
-               {.name = "from_all_mbs", .digits = kShown},
-               {.name = "send_us", .digits = kShown},
-               {.name = "receive_us", .digits = kShown},
-               {.name = "own_fold_gbs", .digits = kShown},
-               {.name = "near_us", .digits = kShown},
-               {.name = "near_mbs", .digits = kShown}});
-  const auto or_null = [](double value) { return value > 0 ? Cell(value) : Cell(); };
-  for (std::size_t host = 0; host < measured.num_hosts(); ++host) {
-    const calibrate::HostTimes& of = measured.hosts[host];
-    table.add_row({measured.names[host], static_cast<std::int64_t>(of.ranks), or_null(in_megabytes(of.out)),
-                   or_null(in_megabytes(of.in)), in_microseconds(of.send), in_microseconds(of.receive), of.fold,
-                   or_null(in_microseconds(of.near_hop)), or_null(in_megabytes(of.near_rate))});
+  // A process that a signal has ended says nothing of the network.
+  [[nodiscard]] std::string broken_pair() const {
+    return code == 0 || code > kSignalBase ? std::string() : broken_pair_in(said, host_of_rank);
   }
-  return table;
-}
+};
 
-Exit show_network(const HostsProbe& options, const ProbePlaces& places, const calibrate::NetworkMeasurements& measured,
-                  const Context& context) {
-  OutputOptions of_table;
-  of_table.format = options.format;
-  context.out << rendered(table_of_pairs(measured), of_table);
-  if (options.format == Format::table) context.out << "\n" << rendered(table_of_hosts(measured), of_table);
-  context.error << fmt::format(
-                       "while all hosts send: a step of 8 bytes {:.4g} us, of {} {:.4g} us; a stream {:.4g} MB/s "
-                       "each way of a host\n",
-                       in_microseconds(measured.steps.front().time), to_text(Bytes(measured.steps.back().bytes)),
-                       in_microseconds(measured.steps.back().time), in_megabytes(measured.all))
-                << "the fabric: " << calibrate::in_words(calibrate::shape_of(measured)) << "\n";
-  if (options.path.empty()) {
-    context.error << "-o FILE keeps it as a fabric\n";
+class HostsProber {
+ public:
+  HostsProber(const HostsProbe& options, const ProbePlaces& places, const Context& context)
+      : options_(options), places_(places), context_(context) {}
+
+  Exit run() {
+    if (const Exit named = name_interfaces(); named != Exit::done) return named;
+    for (std::size_t interface = 0; interface < std::max<std::size_t>(most_interfaces_, 1); ++interface)
+      if (const Exit done = measure_interface(interface); done != Exit::done) return done;
+    if (common_.empty()) return without_fabric();
+    if (const Exit done = measure_together(); done != Exit::done) return done;
+    return show();
+  }
+
+ private:
+  [[nodiscard]] Exit failed_with(const Status& status) const { return failed(context_, "probe", status); }
+
+  // At most so many ranks on each of these hosts.
+  Result<Ran> on_hosts(const std::vector<std::size_t>& hosts, std::size_t most_ranks, const RankTask& task) {
+    launch::HostsOptions launched;
+    launched.group.environment = context_.environment;
+    // Hosts may be containers that share cores; the system knows better who is to be where.
+    launched.group.bind_to_cores = false;
+    launched.variables = own_variables(context_.environment);
+    // Ranks wait long for others that are measured.
+    std::erase_if(launched.variables, [](const Environment::Pair& pair) { return pair.first == "TUTTI_TIMEOUT"; });
+    Ran ran;
+    for (const std::size_t host : hosts) {
+      const int count = std::min(places_.counts[host], static_cast<int>(most_ranks));
+      const int first = static_cast<int>(ran.host_of_rank.size());
+      launched.hosts.push_back({.host = places_.names[host], .ranks = {.first = first, .count = count, .total = 0}});
+      ran.host_of_rank.insert(ran.host_of_rank.end(), static_cast<std::size_t>(count), places_.names[host]);
+    }
+    for (launch::HostRanks& each : launched.hosts) each.ranks.total = static_cast<int>(ran.host_of_rank.size());
+    TUTTI_TRY(reach_hosts_by(options_.on, launched));
+    launched.group.command = {launched.tutti, "probe", "--of-network", to_text(task)};
+    std::ostringstream said;
+    TUTTI_TRY_ASSIGN(ran.code, launch::run_on_hosts(launched, said, context_.error));
+    ran.said = std::move(said).str();
+    return ran;
+  }
+
+  [[nodiscard]] std::vector<std::size_t> all_hosts() const {
+    std::vector<std::size_t> all(places_.names.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
+
+  Exit name_interfaces() {
+    const Result<Ran> ran = on_hosts(all_hosts(), 1, {.kind = RankTask::Kind::name_interfaces});
+    if (!ran.ok()) return failed_with(ran.status());
+    if (ran->code != 0) return static_cast<Exit>(ran->code);
+    interfaces_ = interfaces_in(ran->said, places_.names.size());
+    for (const std::vector<std::string>& names : interfaces_)
+      most_interfaces_ = std::max(most_interfaces_, names.size());
     return Exit::done;
   }
-  OutputOptions output;
-  output.path = options.path;
-  const Status written = write_output(calibrate::file_of(measured, places.host_of), output, context);
-  if (!written.ok()) return failed(context, "probe", written);
-  context.error << fmt::format("{} simulate --fabric {} --collective all_reduce takes it\n", context.program,
-                               with_folder(options.path));
-  return Exit::done;
-}
 
-}  // namespace
+  // What hosts call it: one name, or several with slashes between.
+  [[nodiscard]] std::string name_of(std::size_t interface) const {
+    std::vector<std::string> names;
+    for (const std::vector<std::string>& of_host : interfaces_)
+      if (interface < of_host.size() && std::find(names.begin(), names.end(), of_host[interface]) == names.end())
+        names.push_back(of_host[interface]);
+    return fmt::format("{}", fmt::join(names, "/"));
+  }
 
-Table table_of_pairs(const calibrate::NetworkMeasurements& measured) {
-  constexpr int kShown = 4;
-  Table table({{"from"},
-               {"to"},
-               {.name = "half_round_trip_us", .digits = kShown},
-               {.name = "one_way_mbs", .digits = kShown},
-               {.name = "both_ways_mbs", .digits = kShown}});
-  for (std::size_t from = 0; from < measured.num_hosts(); ++from) {
-    for (std::size_t to = 0; to < measured.num_hosts(); ++to) {
-      if (from == to) continue;
-      const calibrate::PairTimes& pair = measured.pair(from, to);
-      table.add_row({measured.names[from], measured.names[to], in_microseconds(pair.half_round_trip),
-                     in_megabytes(pair.one_way), in_megabytes(pair.both_ways)});
+  Exit measure_interface(std::size_t interface) {
+    std::vector<std::size_t> hosts = all_hosts();
+    if (most_interfaces_ > 0)
+      std::erase_if(hosts, [&](std::size_t host) { return interface >= interfaces_[host].size(); });
+    const std::string name = name_of(interface);
+    const std::string at = most_interfaces_ > 1 ? " at " + name : "";
+    if (hosts.size() < 2) {
+      context_.error << fmt::format("{} probe: only host {} has {}: not measured\n", context_.program,
+                                    places_.names[hosts.front()], name);
+      return Exit::done;
     }
+    context_.error << fmt::format("measuring {} of hosts{}, each alone, then all at once; some seconds a pair\n",
+                                  counted(hosts.size() * (hosts.size() - 1) / 2, "pair"), at);
+    RankTask task;
+    if (most_interfaces_ > 1) task.interfaces = {interface};
+    const Result<Ran> ran = on_hosts(hosts, kMeasuredRanks, task);
+    if (!ran.ok()) return failed_with(ran.status());
+    if (ran->code != 0) return take_failure(*ran, at);
+    Result<calibrate::NetworkMeasurements> measured = calibrate::from_lines(ran->said);
+    if (!measured.ok())
+      return failed_with(measured.status().with_context("rank 0 printed something other than measurements"));
+    if (measured->num_hosts() != hosts.size())
+      return failed_with(
+          wrong_argument(fmt::format("--hosts names {} hosts, but their ranks are on {}: name each host "
+                                     "once",
+                                     hosts.size(), measured->num_hosts())));
+    for (const std::size_t host : hosts) measured->names.push_back(places_.names[host]);
+    measured->date = calibrate::today();
+    measured->interface = name;
+    if (hosts.size() == places_.names.size()) common_.push_back({interface, measured_.size()});
+    measured_.push_back(std::move(*measured));
+    return Exit::done;
   }
-  return table;
-}
 
-namespace {
-
-// The last pair of hosts that a line with these words names.
-std::string pair_in(std::string_view said, std::string_view begun, const std::vector<std::string>& host_of_rank) {
-  std::string found;
-  for (const std::string_view line : split(said, '\n')) {
-    if (!line.starts_with(begun)) continue;
-    const std::vector<std::string_view> words = split(line.substr(begun.size()), ' ');
-    if (words.size() != 2) continue;
-    const Result<std::int64_t> here = parse_integer(words[0]);
-    const Result<std::int64_t> there = parse_integer(words[1]);
-    const auto is_rank = [&](const Result<std::int64_t>& rank) {
-      return rank.ok() && *rank >= 0 && static_cast<std::size_t>(*rank) < host_of_rank.size();
-    };
-    if (!is_rank(here) || !is_rank(there)) continue;
-    const std::string& one = host_of_rank[static_cast<std::size_t>(*here)];
-    const std::string& other = host_of_rank[static_cast<std::size_t>(*there)];
-    // A rank that has lost another of its own host says nothing of the network.
-    if (one != other) found = fmt::format("hosts {} and {} do not reach each other", one, other);
+  // Where others may reach each other, a pair that does not is no reason to stop.
+  Exit take_failure(const Ran& ran, const std::string& at) {
+    const std::string broken = ran.broken_pair();
+    const bool may_go_on = most_interfaces_ > 1 && ran.code < kSignalBase;
+    if (!broken.empty()) {
+      context_.error << fmt::format(
+          "{} probe: {}{}; a fabric needs every pair; the pairs after this one were not "
+          "tried\n",
+          context_.program, broken, at);
+    } else if (may_go_on) {
+      context_.error << fmt::format("{} probe: hosts could not be measured{}\n", context_.program, at);
+    }
+    failure_ = static_cast<Exit>(ran.code);
+    return may_go_on ? Exit::done : failure_;
   }
-  return found;
-}
+
+  // What ranks of a host send while they use interfaces in turn.
+  Exit measure_together() {
+    RankTask task{.kind = RankTask::Kind::together};
+    for (const Common& each : common_) {
+      task.interfaces.push_back(each.place);
+      fabric_.interfaces.push_back(measured_[each.measured]);
+    }
+    const auto most_ranks = static_cast<std::size_t>(*std::max_element(places_.counts.begin(), places_.counts.end()));
+    if (const std::size_t used = std::min(common_.size(), most_ranks); used < common_.size()) {
+      context_.error << fmt::format("no host has more than {}, so the fabric has {} of the interfaces\n",
+                                    counted(most_ranks, "rank"), used);
+      fabric_.interfaces.resize(used);
+      task.interfaces.resize(used);
+    }
+    if (fabric_.interfaces.size() < 2) return Exit::done;
+    const Result<Ran> ran = on_hosts(all_hosts(), fabric_.interfaces.size(), task);
+    if (!ran.ok()) return failed_with(ran.status());
+    if (ran->code != 0) return static_cast<Exit>(ran->code);
+    const Result<double> together = calibrate::together_from_line(ran->said);
+    if (!together.ok())
+      return failed_with(together.status().with_context("rank 0 printed something other than measurements"));
+    fabric_.together = *together;
+    return Exit::done;
+  }
+
+  void show_tables() const {
+    OutputOptions of_table;
+    of_table.format = options_.format;
+    context_.out << rendered(table_of_pairs(measured_), of_table);
+    if (options_.format == Format::table) context_.out << "\n" << rendered(table_of_hosts(measured_), of_table);
+    for (const calibrate::NetworkMeasurements& one : measured_) context_.error << words_of_all(one);
+  }
+
+  Exit without_fabric() const {
+    if (!measured_.empty()) show_tables();
+    if (failure_ == Exit::done)
+      return failed_with(
+          wrong_argument("no interface is on all hosts, and a fabric needs one; TUTTI_SOCKET_IFNAME says "
+                         "which are used"));
+    return failure_;
+  }
+
+  Exit show() const {
+    show_tables();
+    if (fabric_.together > 0)
+      context_.error << fmt::format("at all interfaces at once, a host sends {:.4g} MB/s\n", fabric_.together * 1e3);
+    if (common_.size() < most_interfaces_) {
+      std::vector<std::string> names;
+      for (const Common& each : common_) names.push_back(name_of(each.place));
+      context_.error << fmt::format(
+          "all hosts reach each other at {} only; name no others in TUTTI_SOCKET_IFNAME, since "
+          "ranks would use those in turn as well\n",
+          fmt::join(names, ", "));
+    }
+    context_.error << "the fabric: " << calibrate::in_words(fabric_) << "\n";
+    if (options_.path.empty()) {
+      context_.error << "-o FILE keeps it as a fabric\n";
+      return Exit::done;
+    }
+    OutputOptions output;
+    output.path = options_.path;
+    const Status written = write_output(calibrate::file_of(fabric_, places_.host_of), output, context_);
+    if (!written.ok()) return failed_with(written);
+    context_.error << fmt::format("{} simulate --fabric {} --collective all_reduce takes it\n", context_.program,
+                                  with_folder(options_.path));
+    return Exit::done;
+  }
+
+  // An interface that all hosts have, and at which all reach each other.
+  struct Common {
+    std::size_t place;     // among those of a host
+    std::size_t measured;  // among those measured
+  };
+
+  const HostsProbe& options_;
+  const ProbePlaces& places_;
+  const Context& context_;
+  std::vector<std::vector<std::string>> interfaces_;  // by host: what ranks there take in turn
+  std::size_t most_interfaces_ = 0;
+  std::vector<calibrate::NetworkMeasurements> measured_;
+  std::vector<Common> common_;
+  Exit failure_ = Exit::done;
+  calibrate::HostsMeasurements fabric_;
+};
 
 }  // namespace
-
-std::string broken_pair_in(std::string_view said, const std::vector<std::string>& host_of_rank) {
-  const std::string found = pair_in(said, kBrokenPair, host_of_rank);
-  return found.empty() ? pair_in(said, kLostRank, host_of_rank) : found;
-}
 
 Exit probe_hosts(const HostsProbe& options, const Context& context) {
   OutputOptions output;
@@ -198,74 +283,7 @@ Exit probe_hosts(const HostsProbe& options, const Context& context) {
   if (const Status status = check_output(output); !status.ok()) return failed(context, "probe", status);
   const Result<ProbePlaces> places = places_on_hosts(options, context.environment);
   if (!places.ok()) return failed(context, "probe", places.status());
-  launch::HostsOptions launched;
-  if (const Status status = set_probe_launch(options, *places, context, launched); !status.ok())
-    return failed(context, "probe", status);
-  context.error << fmt::format("measuring {} of hosts, each alone, then all at once; some seconds a pair\n",
-                               counted(places->names.size() * (places->names.size() - 1) / 2, "pair"));
-  std::ostringstream said;
-  const Result<int> code = launch::run_on_hosts(launched, said, context.error);
-  if (!code.ok()) return failed(context, "probe", code.status());
-  if (*code != 0) {
-    // A process that a signal has ended says nothing of the network.
-    const bool was_signal = *code > kSignalBase;
-    if (const std::string broken = broken_pair_in(said.str(), places->host_of_measured); !broken.empty() && !was_signal)
-      context.error << fmt::format("{} probe: {}; a fabric needs every pair; the pairs after this one were not tried\n",
-                                   context.program, broken);
-    return static_cast<Exit>(*code);
-  }
-  Result<calibrate::NetworkMeasurements> measured = calibrate::from_lines(said.str());
-  if (!measured.ok())
-    return failed(context, "probe", measured.status().with_context("rank 0 printed something other than measurements"));
-  if (measured->num_hosts() != places->names.size()) {
-    return failed(context, "probe",
-                  wrong_argument(fmt::format("--hosts names {} hosts, but their ranks are on {}: name each host once",
-                                             places->names.size(), measured->num_hosts())));
-  }
-  measured->names = places->names;
-  measured->date = calibrate::today();
-  return show_network(options, *places, *measured, context);
-}
-
-namespace {
-
-// The error of a rank, and on standard output, for the launcher, the pair that was at it.
-Exit say_broken(const Context& context, const Status& error, const calibrate::BrokenPair& pair, int rank,
-                const Communicator* communicator) {
-  const bool is_loss = error.code() == Code::rank_lost && error.rank() >= 0 && error.rank() != rank;
-  const bool is_of_pair = pair.here >= 0 && (error.rank() == pair.here || error.rank() == pair.there);
-  const bool is_own =
-      is_loss && communicator != nullptr && communicator->cannot_reach(static_cast<std::uint32_t>(error.rank()));
-  if (is_own) {
-    context.out << kBrokenPair << rank << " " << error.rank() << "\n";
-  } else if (is_loss && is_of_pair) {
-    context.out << kBrokenPair << pair.here << " " << pair.there << "\n";
-  } else if (is_loss && pair.here < 0) {
-    context.out << kLostRank << rank << " " << error.rank() << "\n";
-  }
-  context.out.flush();
-  return failed(context, "probe", error);
-}
-
-}  // namespace
-
-Exit probe_as_rank(const Context& context) {
-  const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
-  if (!variables.ok()) return failed(context, "probe", variables.status());
-  const Result<std::unique_ptr<Log>> log = Log::create(*variables, LogWriter::of_this_process());
-  if (!log.ok()) return failed(context, "probe", log.status());
-  Start start;
-  const Result<Started> started = start.find(context.environment, *variables, {});
-  if (!started.ok()) return failed(context, "probe", started.status());
-  (*log)->set_rank(Rank(started->rank));
-  Result<std::unique_ptr<Communicator>> communicator =
-      Communicator::join(started->id, started->num_ranks, started->rank, nullptr, *variables, **log);
-  if (!communicator.ok()) return say_broken(context, communicator.status(), {}, started->rank, nullptr);
-  calibrate::BrokenPair pair;
-  const Result<calibrate::NetworkMeasurements> measured = calibrate::measure_network(**communicator, {}, pair);
-  if (!measured.ok()) return say_broken(context, measured.status(), pair, started->rank, communicator->get());
-  if (started->rank == 0) context.out << calibrate::to_lines(*measured);
-  return Exit::done;
+  return HostsProber(options, *places, context).run();
 }
 
 }  // namespace tutti::cli

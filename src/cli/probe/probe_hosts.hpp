@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "bench/views/table.hpp"
-#include "calibrate/network/network.hpp"
 #include "cli/command.hpp"
 #include "cli/host_words.hpp"
 
@@ -21,13 +19,5 @@ struct HostsProbe {
 };
 
 [[nodiscard]] Exit probe_hosts(const HostsProbe& options, const Context& context);
-
-// What its processes do on the hosts: the hidden `tutti probe --of-network`. Rank 0 prints what was measured.
-[[nodiscard]] Exit probe_as_rank(const Context& context);
-
-[[nodiscard]] Table table_of_pairs(const calibrate::NetworkMeasurements& measured);
-
-// What ranks have said of a pair that did not reach each other, by the names of hosts; empty where they have not.
-[[nodiscard]] std::string broken_pair_in(std::string_view said, const std::vector<std::string>& host_of_rank);
 
 }  // namespace tutti::cli

@@ -7,19 +7,49 @@
 
 namespace tutti {
 
-Result<std::vector<Address>> addresses_of_interfaces(const Variables& variables) {
+namespace {
+
+using transport::tcp::Interface;
+
+Result<std::vector<Interface>> interfaces_asked_for(const Variables& variables) {
   const std::string wanted = variables.text(VariableId::socket_ifname);
-  if (wanted.empty()) return std::vector<Address>();
-  Result<std::vector<Address>> found = transport::tcp::addresses_to_listen_at(wanted);
+  if (wanted.empty()) return std::vector<Interface>();
+  Result<std::vector<Interface>> found = transport::tcp::interfaces_to_listen_at(wanted);
   if (!found.ok()) return found.status().with_context("TUTTI_SOCKET_IFNAME");
+  std::erase_if(*found, [](const Interface& one) { return transport::tcp::is_link_local(one.address); });
+  if (found->empty())
+    return Status(Code::invalid_usage,
+                  "the interfaces asked for have link-local addresses only, by which other hosts "
+                  "cannot reach this one");
   return found;
 }
 
+std::vector<Address> addresses_of(const std::vector<Interface>& interfaces) {
+  std::vector<Address> addresses;
+  for (const Interface& one : interfaces) addresses.push_back(one.address);
+  return addresses;
+}
+
+}  // namespace
+
+Result<std::vector<Address>> addresses_of_interfaces(const Variables& variables) {
+  TUTTI_TRY_ASSIGN(const std::vector<Interface> found, interfaces_asked_for(variables));
+  return addresses_of(found);
+}
+
+Result<std::vector<std::string>> names_of_interfaces(const Variables& variables) {
+  TUTTI_TRY_ASSIGN(const std::vector<Interface> found, interfaces_asked_for(variables));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < num_interfaces(addresses_of(found)); ++i)
+    if (std::find(names.begin(), names.end(), found[i].name) == names.end()) names.push_back(found[i].name);
+  return names;
+}
+
 Result<Address> address_for_hosts(const Variables& variables) {
-  Result<std::vector<Address>> found =
-      transport::tcp::addresses_to_listen_at(variables.text(VariableId::socket_ifname));
+  Result<std::vector<Interface>> found =
+      transport::tcp::interfaces_to_listen_at(variables.text(VariableId::socket_ifname));
   if (!found.ok()) return found.status().with_context("TUTTI_SOCKET_IFNAME");
-  return found->front();
+  return found->front().address;
 }
 
 std::size_t num_interfaces(std::span<const Address> addresses) {

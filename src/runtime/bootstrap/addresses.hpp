@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.hpp"
@@ -12,10 +13,13 @@
 
 namespace tutti {
 
-// Of the interfaces of TUTTI_SOCKET_IFNAME, with port 0; empty where that is not set.
+// Of the interfaces of TUTTI_SOCKET_IFNAME, with port 0; empty where that is not set. None is link-local.
 [[nodiscard]] Result<std::vector<Address>> addresses_of_interfaces(const Variables& variables);
 
-// The first of these, or where they are not set of any interface.
+// The names of those interfaces that ranks of a host take in turn (num_interfaces), each once.
+[[nodiscard]] Result<std::vector<std::string>> names_of_interfaces(const Variables& variables);
+
+// The first of the addresses, or where they are not set of any interface.
 [[nodiscard]] Result<Address> address_for_hosts(const Variables& variables);
 
 // How many of a rank's addresses, at the beginning, are of the first one's family: one for each of its interfaces.

@@ -19,11 +19,6 @@ namespace tutti {
 
 namespace {
 
-// It means something on this host only.
-bool is_link_local(const Address& address) {
-  return address.family == Address::Family::ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
-}
-
 Result<std::vector<Listener>> listen_often(const Address& address, std::size_t times) {
   std::vector<Listener> all;
   for (std::size_t i = 0; i < times; ++i) {
@@ -79,14 +74,7 @@ void Joiner::choose_interfaces() {
 Result<std::vector<Address>> Joiner::own_addresses() const {
   if (request_.find_addresses) {
     Result<std::vector<Address>> found = request_.find_addresses();
-    if (!found.ok()) return found;
-    const bool is_asked_for = !found->empty();
-    std::erase_if(*found, is_link_local);
-    if (!found->empty()) return found;
-    if (is_asked_for)
-      return Status(Code::invalid_usage,
-                    "the interfaces asked for have link-local addresses only, by which other hosts "
-                    "cannot reach this one");
+    if (!found.ok() || !found->empty()) return found;
   }
   TUTTI_TRY_ASSIGN(const Address own, local_address(server_.get()));
   return std::vector<Address>{own};

@@ -50,10 +50,6 @@ Wish parse_wish(std::string_view words) {
   return wish;
 }
 
-bool is_link_local(const Address& address) {
-  return address.family == Address::Family::ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
-}
-
 int order_of(const Address& address) {
   if (address.family == Address::Family::ipv4) return 0;
   return is_link_local(address) ? 2 : 1;
@@ -65,12 +61,12 @@ bool is_bridge(const Interface& one) {
 }
 
 template <typename Takes>
-std::vector<Address> select(std::span<const Interface> all, const Takes& takes) {
-  std::vector<Address> chosen;
+std::vector<Interface> select(std::span<const Interface> all, const Takes& takes) {
+  std::vector<Interface> chosen;
   for (const Interface& one : all)
-    if (one.is_up && takes(one)) chosen.push_back(one.address);
+    if (one.is_up && takes(one)) chosen.push_back(one);
   std::stable_sort(chosen.begin(), chosen.end(),
-                   [](const Address& a, const Address& b) { return order_of(a) < order_of(b); });
+                   [](const Interface& a, const Interface& b) { return order_of(a.address) < order_of(b.address); });
   return chosen;
 }
 
@@ -99,19 +95,24 @@ Address address_of(const sockaddr& raw) {
 
 }  // namespace
 
-Result<std::vector<Address>> choose_addresses(std::span<const Interface> all, std::string_view wanted) {
+bool is_link_local(const Address& address) {
+  return address.family == Address::Family::ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
+
+Result<std::vector<Interface>> choose_interfaces(std::span<const Interface> all, std::string_view wanted) {
   const Wish wish = parse_wish(wanted);
   if (wish.names.empty()) {
     if (!trim(wanted).empty())
       return wrong_argument(
           fmt::format("TUTTI_SOCKET_IFNAME is {}, which names no interface; right are eth0, =eth0 or ^docker,lo",
                       in_quotes(wanted)));
-    std::vector<Address> chosen = select(all, [](const Interface& one) { return !one.is_loopback && !is_bridge(one); });
+    std::vector<Interface> chosen =
+        select(all, [](const Interface& one) { return !one.is_loopback && !is_bridge(one); });
     if (chosen.empty()) chosen = select(all, [](const Interface& one) { return one.is_loopback; });
     if (chosen.empty()) return Status(Code::system, "this host has no network interface that is up and has an address");
     return chosen;
   }
-  std::vector<Address> chosen = select(all, [&](const Interface& one) { return wish.takes(one.name); });
+  std::vector<Interface> chosen = select(all, [&](const Interface& one) { return wish.takes(one.name); });
   if (chosen.empty())
     return wrong_argument(
         fmt::format("TUTTI_SOCKET_IFNAME is {}, which leaves no interface that is up and has an address; there are: {}",
@@ -119,7 +120,7 @@ Result<std::vector<Address>> choose_addresses(std::span<const Interface> all, st
   return chosen;
 }
 
-Result<std::vector<Address>> addresses_to_listen_at(std::string_view wanted) {
+Result<std::vector<Interface>> interfaces_to_listen_at(std::string_view wanted) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return Status::from_errno("cannot list the network interfaces", errno);
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, &freeifaddrs);
@@ -132,7 +133,7 @@ Result<std::vector<Address>> addresses_to_listen_at(std::string_view wanted) {
                    .is_up = (one->ifa_flags & IFF_UP) != 0,
                    .is_loopback = (one->ifa_flags & IFF_LOOPBACK) != 0});
   }
-  return choose_addresses(all, wanted);
+  return choose_interfaces(all, wanted);
 }
 
 }  // namespace tutti::transport::tcp

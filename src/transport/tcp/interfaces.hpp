@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// At which addresses of this host a rank listens for ranks of other hosts. Pure, but for addresses_to_listen_at, which
+// At which addresses of this host a rank listens for ranks of other hosts. Pure, but for interfaces_to_listen_at, which
 // asks the system; thread-safe.
 #pragma once
 
@@ -26,9 +26,13 @@ struct Interface {
 //   =eth0,=eth1 interfaces with just these names (an = in front of the first counts for all)
 //   ^docker,lo  all but those whose names begin so; ^=lo all but those with just this name
 // Empty: all but loopback and the bridges of containers and virtual machines, or loopback where nothing else is.
-[[nodiscard]] Result<std::vector<Address>> choose_addresses(std::span<const Interface> all, std::string_view wanted);
+// An interface with several addresses is there several times.
+[[nodiscard]] Result<std::vector<Interface>> choose_interfaces(std::span<const Interface> all, std::string_view wanted);
 
 // Of this host; with port 0.
-[[nodiscard]] Result<std::vector<Address>> addresses_to_listen_at(std::string_view wanted);
+[[nodiscard]] Result<std::vector<Interface>> interfaces_to_listen_at(std::string_view wanted);
+
+// It means something on its own host only.
+[[nodiscard]] bool is_link_local(const Address& address);
 
 }  // namespace tutti::transport::tcp

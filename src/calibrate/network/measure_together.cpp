@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/network/measure_together.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "calibrate/measure.hpp"
+
+namespace tutti::calibrate {
+
+namespace {
+
+constexpr std::uint64_t kStep = std::uint64_t{1} << 20;  // enough for a stream, and short enough to end together
+constexpr int kFirstSteps = 3;                           // by which the number of the others is chosen
+constexpr double kLeastSteps = 3;
+constexpr double kMostSteps = 10'000;
+constexpr double kSteps = 4;  // efforts, since all places are to begin and end together
+
+class Together {
+ public:
+  Together(Communicator& communicator, const NetworkEffort& effort)
+      : communicator_(communicator),
+        bytes_(std::min(kStep, effort.most_bytes)),
+        out_(make_zeroes(bytes_ / sizeof(float))),
+        in_(make_zeroes(bytes_ / sizeof(float))) {
+    const std::vector<std::uint32_t>& host_of = communicator.hosts().host_of;
+    std::vector<std::size_t> seen(communicator.hosts().count());
+    for (std::uint32_t rank = 0; rank < host_of.size(); ++rank) {
+      const std::size_t place = seen[host_of[rank]]++;
+      if (place == rings_.size()) rings_.emplace_back();
+      if (rank == communicator.rank()) place_ = place;
+      rings_[place].push_back(rank);
+    }
+  }
+
+  [[nodiscard]] Result<double> measure(double nanos) {
+    TUTTI_TRY(run_steps(kFirstSteps));
+    TUTTI_TRY_ASSIGN(const std::vector<double> first, slowest(kFirstSteps));
+    const auto steps = std::clamp(kSteps * nanos / first[place_], kLeastSteps, kMostSteps);
+    TUTTI_TRY(run_steps(static_cast<std::uint64_t>(steps)));
+    TUTTI_TRY_ASSIGN(const std::vector<double> taken, slowest(static_cast<double>(static_cast<std::uint64_t>(steps))));
+    double rate = 0;
+    for (std::size_t place = 0; place < rings_.size(); ++place)
+      if (rings_[place].size() > 1) rate += static_cast<double>(bytes_) / taken[place];
+    return rate;
+  }
+
+ private:
+  // Each waits for those of its neighbours, so that ranks of a place end together.
+  Status run_steps(std::uint64_t steps) {
+    TUTTI_TRY(communicator_.run({.collective = Collective::barrier}));
+    const std::vector<std::uint32_t>& ring = rings_[place_];
+    const auto own = static_cast<std::size_t>(std::find(ring.begin(), ring.end(), communicator_.rank()) - ring.begin());
+    Transfer sent{.direction = Transfer::Direction::send,
+                  .peer = ring[(own + 1) % ring.size()],
+                  .data = reinterpret_cast<std::byte*>(out_.get()),
+                  .count = bytes_,
+                  .type = Type::u8};
+    Transfer received = sent;
+    received.direction = Transfer::Direction::receive;
+    received.peer = ring[(own + ring.size() - 1) % ring.size()];
+    received.data = reinterpret_cast<std::byte*>(in_.get());
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::uint64_t step = 0; step < steps && ring.size() > 1; ++step)
+      TUTTI_TRY(communicator_.exchange(sent, received));
+    taken_ = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+    return {};
+  }
+
+  // What a step of each place has taken, where it took longest.
+  Result<std::vector<double>> slowest(double steps) {
+    std::vector<double> mine(rings_.size());
+    mine[place_] = taken_ / steps;
+    std::vector<double> all(mine.size());
+    TUTTI_TRY(communicator_.run({.collective = Collective::all_reduce,
+                                 .input = mine.data(),
+                                 .output = all.data(),
+                                 .count = mine.size(),
+                                 .type = Type::f64,
+                                 .op = {static_cast<std::uint32_t>(Op::maximum)}}));
+    return all;
+  }
+
+  Communicator& communicator_;
+  std::uint64_t bytes_;
+  std::unique_ptr<float[], Freed> out_;
+  std::unique_ptr<float[], Freed> in_;
+  std::vector<std::vector<std::uint32_t>> rings_;  // by place on the host: its ranks
+  std::size_t place_ = 0;
+  double taken_ = 0;  // by the last steps
+};
+
+}  // namespace
+
+Result<double> measure_together(Communicator& communicator, const NetworkEffort& effort) {
+  if (communicator.hosts().count() < 2) return Status(Code::invalid_usage, "all ranks are on one host");
+  return Together(communicator, effort).measure(effort.seconds * 1e9);
+}
+
+}  // namespace tutti::calibrate
