@@ -99,6 +99,10 @@ class ThreadRanks {
   }
 
   [[nodiscard]] const shm::Region& region() const { return *regions_.front(); }
+  // Tells every host of an end, as the watch of a communicator that was joined does.
+  void tell_all(const shm::Breakage& why) const {
+    for (const std::shared_ptr<const shm::Region>& region : regions_) region->break_with(why);
+  }
 
  private:
   // By rank, at the loopback interface; none where all are on one host.

@@ -119,6 +119,32 @@ TEST_F(FaultyEndpoint, StepsSeeNothingForAWhile) {
   EXPECT_LT(seen, kRounds * 3 / 4);
 }
 
+TEST_F(FaultyEndpoint, ARankIsCutOffAfterSoManyMessages) {
+  constexpr std::uint64_t kMessages = 5;
+  begin({.delayed = 0, .withheld = 0, .blind = 0, .cut_after = kMessages});
+  Outgoing& to = late_->to(1, Traffic::schedules);
+  Incoming& from = other().from(0, Traffic::schedules);
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    EXPECT_FALSE(late_->unreachable());
+    to.publish(i);
+    step_until([&] { return from.has_message(); });
+    from.take();
+  }
+  step_until([&] { return late_->unreachable().has_value(); });
+  EXPECT_EQ(late_->unreachable()->rank, 1U);
+  EXPECT_FALSE(to.has_credit());
+  EXPECT_FALSE(late_->to(1, Traffic::program).has_credit());
+  EXPECT_TRUE(late_->has_delivered(1));
+  // Nor does anything come.
+  other().to(0, Traffic::schedules).publish(1);
+  step_until([&] { return world_.endpoint(0).from(1, Traffic::schedules).has_message(); });
+  EXPECT_FALSE(late_->from(1, Traffic::schedules).has_message());
+  late_->forget_unreachable();
+  for (int i = 0; i < kStepsThatReadAll; ++i) late_->step();
+  EXPECT_FALSE(late_->unreachable());
+  EXPECT_FALSE(late_->from(1, Traffic::schedules).has_message());
+}
+
 TEST_F(FaultyEndpoint, WithoutFaultsEverythingIsSeenAtOnce) {
   begin({.delayed = 0, .withheld = 0, .blind = 0});
   EXPECT_GT(seen_at_once(*late_, other()), kRounds * 3 / 4);

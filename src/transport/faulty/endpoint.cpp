@@ -2,8 +2,12 @@
 #include "transport/faulty/endpoint.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "transport/faulty/incoming.hpp"
 #include "transport/faulty/outgoing.hpp"
@@ -22,13 +26,18 @@ class FaultyEndpoint final : public Endpoint {
   [[nodiscard]] const EndpointShape& shape() const override { return real_.shape(); }
   [[nodiscard]] Outgoing& to(std::uint32_t rank, Traffic traffic) override {
     std::unique_ptr<FaultyOutgoing>& found = outgoing_[{rank, traffic}];
-    if (found == nullptr)
+    if (found == nullptr) {
       found = std::make_unique<FaultyOutgoing>(real_.to(rank, traffic), real_.shape().depth, chance_);
+      if (cut_ == rank) found->cut();
+    }
     return *found;
   }
   [[nodiscard]] Incoming& from(std::uint32_t rank, Traffic traffic) override {
     std::unique_ptr<FaultyIncoming>& found = incoming_[{rank, traffic}];
-    if (found == nullptr) found = std::make_unique<FaultyIncoming>(real_.from(rank, traffic), chance_);
+    if (found == nullptr) {
+      found = std::make_unique<FaultyIncoming>(real_.from(rank, traffic), chance_);
+      if (cut_ == rank) found->cut();
+    }
     return *found;
   }
 
@@ -40,6 +49,7 @@ class FaultyEndpoint final : public Endpoint {
     // What the real endpoint has seen shows here, or later.
     static_cast<void>(real_.step());
     bool any = false;
+    if (!cut_ && chance_.is_to_cut()) any = cut_one();
     for (const auto& [key, queue] : outgoing_) any = queue->step() || any;
     for (const auto& [key, queue] : incoming_) any = queue->step() || any;
     return any;
@@ -53,13 +63,34 @@ class FaultyEndpoint final : public Endpoint {
 
   [[nodiscard]] bool has_sent_all() const override { return !is_holding() && real_.has_sent_all(); }
   [[nodiscard]] bool has_delivered(std::uint32_t rank) const override {
-    return !is_holding() && real_.has_delivered(rank);
+    return cut_ == rank || (!is_holding() && real_.has_delivered(rank));
   }
-  [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return real_.unreachable(); }
-  void forget_unreachable() override { real_.forget_unreachable(); }
+  [[nodiscard]] const std::optional<Unreachable>& unreachable() const override {
+    return lost_ ? lost_ : real_.unreachable();
+  }
+  void forget_unreachable() override {
+    if (lost_)
+      lost_.reset();
+    else
+      real_.forget_unreachable();
+  }
 
  private:
   using Key = std::pair<std::uint32_t, Traffic>;
+
+  // Of the ranks that messages have gone to or come from.
+  bool cut_one() {
+    std::set<std::uint32_t> ranks;
+    for (const auto& [key, queue] : outgoing_) ranks.insert(key.first);
+    for (const auto& [key, queue] : incoming_) ranks.insert(key.first);
+    cut_ = *std::next(ranks.begin(), static_cast<std::ptrdiff_t>(chance_.one_of(ranks.size())));
+    lost_ = {*cut_, fmt::format("it was cut off after {} messages", chance_.faults().cut_after)};
+    for (const auto& [key, queue] : outgoing_)
+      if (key.first == *cut_) queue->cut();
+    for (const auto& [key, queue] : incoming_)
+      if (key.first == *cut_) queue->cut();
+    return true;
+  }
 
   [[nodiscard]] bool is_blind() const { return blind_until_ > chance_.now(); }
   [[nodiscard]] bool is_holding() const {
@@ -78,6 +109,8 @@ class FaultyEndpoint final : public Endpoint {
   Endpoint& real_;
   Chance chance_;
   std::uint64_t blind_until_ = 0;
+  std::optional<std::uint32_t> cut_{};
+  std::optional<Unreachable> lost_{};  // until somebody has been told
   std::map<Key, std::unique_ptr<FaultyOutgoing>> outgoing_{};
   std::map<Key, std::unique_ptr<FaultyIncoming>> incoming_{};
 };

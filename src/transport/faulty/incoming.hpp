@@ -30,19 +30,25 @@ class FaultyIncoming final : public Incoming {
   // One that is whole is seen from here on: it may lie at the place that is withdrawn.
   void withdraw() override {
     real_.withdraw();
-    if (!real_.has_message()) return;
+    if (is_cut_ || !real_.has_message()) return;
     due_.reset();
     is_shown_ = true;
   }
 
   // Whether a message is there that was not there before.
   bool step() {
-    if (is_shown_ || !real_.has_message()) return false;
+    if (is_cut_ || is_shown_ || !real_.has_message()) return false;
     if (!due_) due_ = chance_.due(chance_.faults().delayed);
     if (*due_ > chance_.now()) return false;
     due_.reset();
     is_shown_ = true;
+    chance_.count_message();
     return true;
+  }
+  // What has not been seen by now never is.
+  void cut() {
+    is_cut_ = true;
+    due_.reset();
   }
   // Whether a later step has something to do, whatever comes.
   [[nodiscard]] bool is_late() const { return due_.has_value(); }
@@ -51,6 +57,7 @@ class FaultyIncoming final : public Incoming {
   Incoming& real_;
   Chance& chance_;
   bool is_shown_ = false;
+  bool is_cut_ = false;
   std::optional<std::uint64_t> due_{};
 };
 

@@ -16,6 +16,7 @@ std::byte* FaultyOutgoing::slot(std::uint64_t bytes) {
 void FaultyOutgoing::publish(std::uint64_t description) {
   TUTTI_ASSERT(has_credit(), "a message needs a credit");
   ++published_;
+  chance_.count_message();
   held_.push_back({std::exchange(draft_, {}), description, chance_.due(chance_.faults().delayed)});
   static_cast<void>(pass_on());
 }
@@ -39,7 +40,14 @@ std::uint64_t FaultyOutgoing::could_grant() {
   return granted_ == published_ && real_.has_credit() ? granted_ + 1 : granted_;
 }
 
+void FaultyOutgoing::cut() {
+  is_cut_ = true;
+  held_.clear();
+  credits_due_.reset();
+}
+
 bool FaultyOutgoing::step() {
+  if (is_cut_) return false;
   const bool any = pass_on();
   const std::uint64_t granted = could_grant();
   if (granted == granted_) return any;

@@ -18,7 +18,7 @@ class FaultyOutgoing final : public Outgoing {
   FaultyOutgoing(Outgoing& real, std::uint32_t depth, Chance& chance)
       : real_(real), depth_(depth), chance_(chance), granted_(depth) {}
 
-  [[nodiscard]] bool has_credit() override { return published_ < granted_; }
+  [[nodiscard]] bool has_credit() override { return !is_cut_ && published_ < granted_; }
   [[nodiscard]] std::byte* slot(std::uint64_t bytes) override;
   void publish(std::uint64_t description) override;
   [[nodiscard]] bool is_drained() override { return held_.empty() && real_.is_drained(); }
@@ -26,6 +26,8 @@ class FaultyOutgoing final : public Outgoing {
 
   // Whether anything went on, or a credit came.
   bool step();
+  // What has not gone out by now never does, and no credit comes.
+  void cut();
   // Whether a later step has something to do, whatever comes.
   [[nodiscard]] bool is_late() const { return !held_.empty() || credits_due_.has_value(); }
   [[nodiscard]] bool is_holding() const { return !held_.empty(); }
@@ -48,6 +50,7 @@ class FaultyOutgoing final : public Outgoing {
   std::uint64_t published_ = 0;
   std::uint64_t granted_;  // messages that could be published so far
   std::optional<std::uint64_t> credits_due_{};
+  bool is_cut_ = false;
 };
 
 }  // namespace tutti::transport::faulty

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same cases with ranks on several hosts, between which they send messages by each transport over the loopback
 // interface: every algorithm that sends messages alone, and hierarchical over groups that are the hosts. In some
-// layouts the network is late; FAULTS_SEED begins another series of that, and a failure prints it.
+// layouts the network is late, or cuts ranks off; FAULTS_SEED begins another series of that, and a failure prints it.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -203,6 +203,44 @@ TEST_P(OverHosts, TransfersHold) {
       EXPECT_EQ(received, std::vector<std::uint32_t>(count, (rank + kRanks - 1) % kRanks));
     }
   });
+}
+
+// Each rank loses another one after some messages, once all have met. What has been done until then is right.
+TEST(CutOff, RanksThatAreCutOffEndAllInAnErrorThatNamesARank) {
+  constexpr int kTrials = TUTTI_IS_SANITIZED ? 5 : 20;
+  constexpr int kCalls = 1000;
+  const std::uint64_t seed = seed_of_faults();
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Layout& layout = kLayouts[static_cast<std::size_t>(trial) % 4];
+    const std::uint32_t ranks = 3 + static_cast<std::uint32_t>(trial) / 4 % 4;
+    const Hosts hosts = hosts_of(layout, ranks);
+    const transport::faulty::Faults faults{.seed = seed + 100 * static_cast<std::uint64_t>(trial),
+                                           .cut_after = 50 + (seed + static_cast<std::uint64_t>(trial) * 37) % 211};
+    ThreadRanks group(ranks, Settings::from(Variables()), Variables(), hosts, faults);
+    group.run([&](Communicator& communicator) {
+      const std::uint32_t rank = communicator.rank();
+      std::vector<float> values(5000);
+      for (int call = 0;; ++call) {
+        ASSERT_LT(call, kCalls) << "trial " << trial << ", rank " << rank << " has lost nobody";
+        std::fill(values.begin(), values.end(), static_cast<float>(rank + 1));
+        const Status status =
+            communicator.all_reduce(values.data(), values.data(), values.size(), Type::f32, handle(Op::sum));
+        if (!status.ok()) {
+          EXPECT_EQ(status.code(), Code::rank_lost) << status.to_string();
+          ASSERT_TRUE(status.rank() >= 0 && status.rank() < static_cast<int>(ranks)) << status.to_string();
+          group.tell_all({status.code(), static_cast<std::uint32_t>(status.rank()), std::string(status.message())});
+          break;
+        }
+        const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
+        ASSERT_EQ(std::count(values.begin(), values.end(), expected), static_cast<std::ptrdiff_t>(values.size()))
+            << "trial " << trial;
+      }
+    });
+    if (::testing::Test::HasFailure()) {
+      ADD_FAILURE() << "FAULTS_SEED=" << seed;
+      break;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, OverHosts, ::testing::ValuesIn(all_settings()),
