@@ -22,6 +22,7 @@ struct Surroundings {
   std::unique_ptr<Log> log;
   std::vector<tuttiStatistic_t> statistics = {};              // as they were last asked for
   std::uint32_t line = 0;                                     // of the communicator, over all splits back: this rank
+  std::uint32_t turn = 0;                                     // at its host's interfaces, the same in splits
   std::unique_ptr<Recorder> recorder = {};                    // null: calls are not recorded
   std::unique_ptr<on_fabric::VirtualTime> virtual_time = {};  // null: calls take real time
 };

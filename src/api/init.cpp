@@ -121,6 +121,11 @@ Status enter_virtual_time(NamedFabric fabric, const Membership& place, const Var
   return {};
 }
 
+// Ranks take the interfaces of their host in splits as in what was split.
+std::optional<std::uint32_t> turn_of(const Surroundings* parent) {
+  return parent == nullptr ? std::nullopt : std::optional(parent->turn);
+}
+
 }  // namespace
 
 Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::function<Status()> in_vain) {
@@ -133,8 +138,9 @@ Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::fu
   surroundings->log = std::move(reading.log);
   TUTTI_TRY_ASSIGN(std::unique_ptr<Communicator> communicator,
                    Communicator::join(place.id, place.num_ranks, place.rank, place.attempt, reading.variables,
-                                      *surroundings->log, std::move(in_vain)));
+                                      *surroundings->log, std::move(in_vain), turn_of(place.parent)));
   surroundings->line = place.parent == nullptr ? static_cast<std::uint32_t>(place.rank) : place.parent->line;
+  surroundings->turn = turn_of(place.parent).value_or(communicator->hosts().place_of(communicator->rank()));
   if (*fabric != nullptr)
     TUTTI_TRY(enter_virtual_time(*fabric, place, reading.variables, *surroundings, *communicator));
   else

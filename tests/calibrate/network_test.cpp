@@ -164,7 +164,7 @@ HostsMeasurements two_interfaces(std::size_t hosts) {
       host.near_hop = 1'000;
       host.near_rate = 8;
     }
-  measured.together = 1.25;
+  measured.together = {1, 0.25};
   return measured;
 }
 
@@ -202,16 +202,20 @@ TEST(NetworkFit, RanksOfAHostTakeItsInterfacesInTurn) {
     }
   }
   // Of hosts with one rank each the second interface is not used.
-  EXPECT_EQ(fabric_of(two_interfaces(3), {0, 1, 2}).links.size(), 12U);
+  EXPECT_EQ(fabric_of(two_interfaces(3), {0, 1, 2}).links.size(), 15U);
 }
 
 TEST(NetworkFit, InterfacesOfAHostMayShareWhatTheyHaveAlone) {
   HostsMeasurements measured = two_interfaces(2);
   EXPECT_EQ(shape_of(measured).together, 0);
-  measured.together = 0.8;
+  // Only one host has a rank for the second one, so nothing is known of both.
+  measured.together = {0.5, 0};
+  EXPECT_EQ(shape_of(measured).together, 0);
+  measured.together = {0.6, 0.2};
   const fabric::Fabric made = fabric_of(measured, {0, 0, 1, 1});
-  EXPECT_DOUBLE_EQ(link_between(made, "h0", "h0 interfaces").bandwidth, 0.8);
+  EXPECT_DOUBLE_EQ(link_between(made, "h0 ranks", "h0 interfaces").bandwidth, 0.8);
   EXPECT_EQ(way_of(made, 0, 2).first, 0.8);
+  EXPECT_EQ(way_of(made, 0, 2).second, way_of(made, 2, 0).second);
   EXPECT_EQ(way_of(made, 0, 1).first, 8);
   EXPECT_NE(in_words(measured).find("all interfaces of a host share 800MB/s"), std::string::npos) << in_words(measured);
 }
@@ -227,6 +231,59 @@ TEST(NetworkFit, WhereOneInterfaceHasPairsThatDifferAllHaveLinksForPairs) {
   EXPECT_EQ(way_of(made, 0, 5).first, 1);
 }
 
+// Numbers that no rounding leaves as they are, and hosts whose ranks are about as far apart as the hosts.
+TEST(NetworkFit, WhoseTurnItIsDoesNotDependOnTheRest) {
+  for (const double near : {1'234.5, 5'678.9, 50'000.0, 0.0}) {
+    for (const bool has_pairs : {false, true}) {
+      // A way over a third host may be shorter then (docs/design/hosts.md#limits).
+      if (has_pairs && near > 10'000) continue;
+      HostsMeasurements measured = two_interfaces(3);
+      NetworkMeasurements& first = measured.interfaces[0];
+      // So near that a host's part of it is next to nothing; with links for pairs, not so near that a third host is.
+      const double base = has_pairs ? 25'000 : 20'000;
+      first.pair(0, 1).both_ways = first.pair(1, 0).both_ways = 0.5;
+      first.pair(0, 2).both_ways = first.pair(2, 0).both_ways = 0.5;
+      first.pair(0, 1).half_round_trip = first.pair(1, 0).half_round_trip = base + 123.4;
+      first.pair(0, 2).half_round_trip = first.pair(2, 0).half_round_trip = base + 321.9;
+      first.pair(1, 2).half_round_trip = first.pair(2, 1).half_round_trip = 38'765.4;
+      measured.interfaces[1] = first;
+      measured.interfaces[1].interface = "eth1";
+      measured.together = {};
+      for (PairTimes& pair : measured.interfaces[1].pairs)
+        pair = {pair.half_round_trip, pair.one_way / 4, pair.one_way / 4};
+      for (HostTimes& host : measured.interfaces[1].hosts) host.out = host.in = 0.25;
+      if (has_pairs) measured.interfaces[1].pair(1, 2).one_way = 0.1;
+      for (NetworkMeasurements& one : measured.interfaces)
+        for (HostTimes& host : one.hosts) host.near_hop = near;
+      EXPECT_EQ(shape_of(measured).interfaces[0].has_pairs, has_pairs);
+      const fabric::Fabric made = fabric_of(measured, {0, 0, 1, 1, 2, 2});
+      for (std::uint32_t from = 0; from < 6; ++from) {
+        for (std::uint32_t to = 0; to < 6; ++to) {
+          if (from == to) continue;
+          const double rate = way_of(made, from, to).first;
+          if (from / 2 == to / 2) {
+            EXPECT_EQ(rate, 8) << near << " " << from << " " << to;
+          } else if (std::min(from, to) % 2 == 1) {
+            EXPECT_LE(rate, 0.25) << near << " " << from << " " << to;
+          } else {
+            EXPECT_GE(rate, 0.5) << near << " " << from << " " << to;
+          }
+        }
+      }
+    }
+  }
+}
+
+// With one interface, what both ways share takes no time.
+TEST(NetworkFit, SharedWaysOfOneInterfaceKeepTheirLatency) {
+  NetworkMeasurements measured = even_network(2);
+  for (HostTimes& host : measured.hosts) host.near_hop = 50'000;
+  const fabric::Fabric apart = fabric_of({.interfaces = {measured}}, {0, 0, 1, 1});
+  measured.pair(0, 1).both_ways = measured.pair(1, 0).both_ways = 0.5;
+  const fabric::Fabric shared = fabric_of({.interfaces = {measured}}, {0, 0, 1, 1});
+  EXPECT_DOUBLE_EQ(way_of(shared, 0, 2).second, way_of(apart, 0, 2).second);
+}
+
 TEST(NetworkFit, BothWaysOfOneOfTwoInterfacesMayShareItsRate) {
   HostsMeasurements measured = two_interfaces(2);
   measured.interfaces[0].pair(0, 1).both_ways = measured.interfaces[0].pair(1, 0).both_ways = 0.5;
@@ -239,7 +296,7 @@ TEST(NetworkFit, BothWaysOfOneOfTwoInterfacesMayShareItsRate) {
 
 TEST(NetworkFit, FilesOfSeveralInterfacesReadBack) {
   HostsMeasurements measured = two_interfaces(2);
-  measured.together = 0.8;
+  measured.together = {0.6, 0.2};
   const std::string text = file_of(measured, {0, 0, 1, 1});
   for (const char* words :
        {"# eth1:\n#   h0 -> h1: 70us; 250MB/s; 250MB/s\n", "At all interfaces at once a host sends 800MB/s"})
@@ -272,8 +329,8 @@ TEST(NetworkLines, ReadBack) {
 }
 
 TEST(NetworkLines, WhatInterfacesHaveTogetherReadsBack) {
-  EXPECT_EQ(*together_from_line(to_line(1.25)), 1.25);
-  for (const char* wrong : {"", "together", "together 0\n", "together x", "together 1 2", "all 1"})
+  EXPECT_EQ(*together_from_line(to_line({1.25, 0})), (std::vector<double>{1.25, 0}));
+  for (const char* wrong : {"", "together", "together -1\n", "together x", "all 1"})
     EXPECT_FALSE(together_from_line(wrong).ok()) << wrong;
 }
 

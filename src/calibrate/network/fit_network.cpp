@@ -25,6 +25,8 @@ constexpr double kPairLatency = 0.15;  // a pair may differ from its hosts by th
 constexpr double kPairNanos = 2'000;   // or by this time, whichever is more
 constexpr double kTurn = 0.001;        // nanoseconds, which no route notices that has another reason
 constexpr double kNotNear = 1.01;      // more than the way between ranks of a host
+constexpr double kLeastWay = 1;        // nanoseconds, more than all turns
+constexpr double kNearest = 0.9;       // of the way to another host, which that way takes at most
 constexpr double kLeastLatency = 0.1;  // the least share of a hop that counts as latency, not as overhead
 
 // Four digits, which are more than a network keeps to, in a unit that files have.
@@ -113,7 +115,7 @@ HostsMeasurements with_equal_latencies(HostsMeasurements measured) {
       for (NetworkMeasurements& one : measured.interfaces) one.pair(from, to).half_round_trip = slowest;
     }
   }
-  // What the others of a step take, beside its shortest.
+  // The same for each size, so that the shortest are equal.
   for (NetworkMeasurements& one : measured.interfaces) {
     const double added = step - one.steps.front().time;
     for (StepTime& each : one.steps) each.time += added;
@@ -145,8 +147,7 @@ class NetworkDraft {
   struct Ends {
     std::uint32_t out = 0;
     std::uint32_t in = 0;
-    bool has_rates = false;   // those of the host are in links between its nodes
-    double down_latency = 0;  // of these
+    bool has_rates = false;  // those of the host are in links between its nodes
   };
 
   [[nodiscard]] std::size_t num_hosts() const { return first().num_hosts(); }
@@ -198,12 +199,25 @@ class NetworkDraft {
   }
   // Two of them are between two ranks.
   [[nodiscard]] fabric::Link near_link(std::size_t host) const {
-    const HostTimes& times = first().hosts[host];
-    return link_of(times.near_rate, way_of(first(), times.near_hop) / 2);
+    return link_of(first().hosts[host].near_rate, near_way(host) / 2);
+  }
+  // Between two ranks of a host; less than to any other host, since a way leads over what has the least latency.
+  [[nodiscard]] double near_way(std::size_t host) const {
+    if (ranks_[host].size() < 2) return 0;
+    double way = std::max(way_of(first(), first().hosts[host].near_hop), kLeastWay);
+    for (std::size_t other = 0; other < num_hosts(); ++other)
+      if (other != host) way = std::min(way, kNearest * way_of(first(), first().pair(host, other).half_round_trip));
+    return way;
   }
   void add_what_interfaces_share(std::size_t host) {
-    shared_.push_back(draft_.add_switch(first().names[host] + " interfaces", place_of(host, 0.65)));
-    draft_.add_link(inner_[host], shared_.back(), link_of(shape_.together, 0));
+    const std::string& name = first().names[host];
+    std::uint32_t all = ranks_[host].front();
+    if (ranks_[host].size() > 1) {
+      all = draft_.add_switch(name + " ranks", place_of(host, 0.7));
+      for (const std::uint32_t rank : ranks_[host]) draft_.add_link(rank, all, link_of(0, 0));
+    }
+    shared_.push_back(draft_.add_switch(name + " interfaces", place_of(host, 0.65)));
+    draft_.add_link(all, shared_.back(), link_of(shape_.together, 0));
   }
 
   // Of two ranks the lower one's turn counts: to leave it costs more.
@@ -237,20 +251,24 @@ class NetworkDraft {
     const std::uint32_t senders = add_senders(host, interface);
     const std::uint32_t receivers = add_receivers(host, interface);
     const bool shares = shape.both[host] > 0;
-    if (!shares && !shape.has_pairs) return {senders, receivers};
+    const bool has_rates = shares || shape.has_pairs;
+    if (!has_rates && !are_several()) return {senders, receivers};
     const std::string& name = first().names[host];
-    const std::uint32_t out = draft_.add_switch(name_of(name, interface, "out"), place_of(host, 0.5, interface));
     const std::uint32_t in = draft_.add_switch(name_of(name, interface, "in"), place_of(host, 0.6, interface));
-    draft_.add_link(senders, shares ? in : out, link_of(shape.up[host], 0));
-    Ends ends{out, in, true};
-    if (shares) {
-      draft_.add_link(in, out, link_of(shape.both[host], 0));
-      // So that the way between ranks of the host is not over its interface.
-      ends.down_latency = kNotNear * first().hosts[host].near_hop;
+    const fabric::Link down = link_of(has_rates ? shape.down[host] : 0, down_latency(host));
+    if (!has_rates) {
+      draft_.add_link(in, receivers, down);
+      return {senders, in};
     }
-    draft_.add_link(shares ? out : in, receivers, link_of(shape.down[host], ends.down_latency));
-    return ends;
+    const std::uint32_t out = draft_.add_switch(name_of(name, interface, "out"), place_of(host, 0.5, interface));
+    draft_.add_link(senders, shares ? in : out, link_of(shape.up[host], 0));
+    if (shares) draft_.add_link(in, out, link_of(shape.both[host], 0));
+    draft_.add_link(shares ? out : in, receivers, down);
+    return {out, in, true};
   }
+  // What of a message's way is behind the interface it comes by: enough that ranks of a host are not nearest to each
+  // other over an interface.
+  [[nodiscard]] double down_latency(std::size_t host) const { return are_several() ? kNotNear * near_way(host) : 0; }
 
   void add_star(std::size_t interface) {
     const NetworkShape& shape = shape_.interfaces[interface];
@@ -268,7 +286,7 @@ class NetworkDraft {
       const double latency = way_of(first(), shape.load * 2 * shape.latencies[host]) / 2;
       draft_.add_link(ends.out, before, link_of(ends.has_rates ? 0 : shape.up[host], latency));
       draft_.add_link(behind, ends.in,
-                      link_of(ends.has_rates ? 0 : shape.down[host], std::max(0.0, latency - ends.down_latency)));
+                      link_of(ends.has_rates ? 0 : shape.down[host], std::max(0.0, latency - down_latency(host))));
     }
   }
 
@@ -280,7 +298,7 @@ class NetworkDraft {
         const double hop = shape_.interfaces[interface].load * measured.pair(from, to).half_round_trip;
         draft_.add_link(
             ends_[from].out, ends_[to].in,
-            link_of(measured.pair(from, to).one_way, std::max(0.0, way_of(first(), hop) - ends_[to].down_latency)));
+            link_of(measured.pair(from, to).one_way, std::max(0.0, way_of(first(), hop) - down_latency(to))));
       }
     }
   }
@@ -319,7 +337,7 @@ NetworkShape shape_of(const NetworkMeasurements& measured) {
     }
     shape.up.push_back(up);
     shape.down.push_back(down);
-    // A pair that is slow each way is no sign of a slow host. Nor is it one that the ways differ.
+    // A pair that is slow each way is no sign of a slow host. Nor are ways of different rates one.
     shape.both.push_back(share < kShortOf ? both : 0);
     const double own = std::min({up, down, both / 2});
     allowed = host == 0 ? own : std::min(allowed, own);
@@ -340,7 +358,15 @@ HostsShape shape_of(const HostsMeasurements& measured) {
   for (const NetworkMeasurements& one : with_equal_latencies(measured).interfaces) {
     shape.interfaces.push_back(shape_of(one));
     has_pairs = has_pairs || shape.interfaces.back().has_pairs;
-    alone += one.all;
+  }
+  // Where at least two were measured together.
+  double together = 0;
+  std::size_t measured_together = 0;
+  for (std::size_t each = 0; each < measured.together.size() && each < measured.interfaces.size(); ++each) {
+    if (measured.together[each] <= 0) continue;
+    ++measured_together;
+    together += measured.together[each];
+    alone += measured.interfaces[each].all;
   }
   if (has_pairs) {
     for (NetworkShape& one : shape.interfaces) {
@@ -348,7 +374,7 @@ HostsShape shape_of(const HostsMeasurements& measured) {
       one.has_core = false;
     }
   }
-  if (measured.together > 0 && measured.together < kShortOf * alone) shape.together = measured.together;
+  if (measured_together > 1 && together < kShortOf * alone) shape.together = together;
   return shape;
 }
 
@@ -425,9 +451,9 @@ std::string file_of(const HostsMeasurements& measured, const std::vector<std::ui
     if (!one.interface.empty()) text += fmt::format("# {}:\n", one.interface);
     text += lines_of(one);
   }
-  if (measured.together > 0)
-    text += fmt::format("# At all interfaces at once a host sends {}.\n",
-                        fabric::rate_to_text(rounded_rate(measured.together)));
+  const double together = std::accumulate(measured.together.begin(), measured.together.end(), 0.0);
+  if (together > 0)
+    text += fmt::format("# At all interfaces at once a host sends {}.\n", fabric::rate_to_text(rounded_rate(together)));
   return text + fabric::write_fabric(fabric_of(measured, host_of));
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the fabric of several hosts from measurements. Pure; thread-safe.
 //
-// A host has, for each interface, a link up and a link down to what joins all hosts there. If both ways of an interface
-// at once are slower than each alone, they share one more link of their joint rate. If all hosts at once are slower
-// than the slowest host allows, all messages share one more link in the middle. If pairs differ more than their hosts
-// explain, each pair has a link of its own instead. Latencies are those while all hosts send, if these are longer.
+// A host has, for each interface, a link up and a link down to what joins all hosts there. If each way of an interface,
+// while both send, is slower than the slower way alone, both share one more link of their joint rate. If all hosts at
+// once are slower than the slowest host allows, all messages share one more link in the middle. If pairs differ more
+// than their hosts explain, each pair has a link of its own instead. Latencies are those while all hosts send, if these
+// are longer.
 //
-// Of several interfaces, ranks of a host take one after another in turn, and two ranks use that of the lower one. Since
-// a way leads over what has the least latency, all have the latencies of the slowest, and to leave a rank's turn costs
-// picoseconds. If a host sends less at all of them together than at each alone, what it sends shares one more link;
-// then two ranks use the interface of who receives.
+// Of several interfaces, ranks of a host take one after another in turn, and two ranks use that of the lower one. A
+// route is the one of least latency. So all interfaces have the latencies of the slowest, and another interface than a
+// rank's own costs picoseconds. If a host sends less at all of them together than the sum of each alone, what it sends
+// shares one more link; then two ranks use the interface of the one that receives.
 #pragma once
 
 #include <cstdint>

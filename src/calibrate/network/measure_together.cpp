@@ -12,19 +12,20 @@ namespace tutti::calibrate {
 
 namespace {
 
-constexpr std::uint64_t kStep = std::uint64_t{1} << 20;  // enough for a stream, and short enough to end together
-constexpr int kFirstSteps = 3;                           // by which the number of the others is chosen
+constexpr std::uint64_t kLeast = 8;
+constexpr std::uint64_t kMost = std::uint64_t{4} << 20;
+constexpr double kFirstSteps = 3;  // by which the number of the others is chosen
 constexpr double kLeastSteps = 3;
 constexpr double kMostSteps = 10'000;
-constexpr double kSteps = 4;  // efforts, since all places are to begin and end together
+constexpr double kEfforts = 4;  // since all places are to begin and end together
 
 class Together {
  public:
   Together(Communicator& communicator, const NetworkEffort& effort)
       : communicator_(communicator),
-        bytes_(std::min(kStep, effort.most_bytes)),
-        out_(make_zeroes(bytes_ / sizeof(float))),
-        in_(make_zeroes(bytes_ / sizeof(float))) {
+        out_(make_zeroes(kMost / sizeof(float))),
+        in_(make_zeroes(kMost / sizeof(float))),
+        nanos_(effort.seconds * 1e9) {
     const std::vector<std::uint32_t>& host_of = communicator.hosts().host_of;
     std::vector<std::size_t> seen(communicator.hosts().count());
     for (std::uint32_t rank = 0; rank < host_of.size(); ++rank) {
@@ -35,28 +36,38 @@ class Together {
     }
   }
 
-  [[nodiscard]] Result<double> measure(double nanos) {
-    TUTTI_TRY(run_steps(kFirstSteps));
-    TUTTI_TRY_ASSIGN(const std::vector<double> first, slowest(kFirstSteps));
-    const auto steps = std::clamp(kSteps * nanos / first[place_], kLeastSteps, kMostSteps);
-    TUTTI_TRY(run_steps(static_cast<std::uint64_t>(steps)));
-    TUTTI_TRY_ASSIGN(const std::vector<double> taken, slowest(static_cast<double>(static_cast<std::uint64_t>(steps))));
-    double rate = 0;
+  // What a short step takes is not what a rate is about.
+  [[nodiscard]] Result<std::vector<double>> measure() {
+    TUTTI_TRY_ASSIGN(const std::vector<double> shortest, times_of(kLeast));
+    TUTTI_TRY_ASSIGN(const std::vector<double> longest, times_of(kMost));
+    std::vector<double> rates(rings_.size());
     for (std::size_t place = 0; place < rings_.size(); ++place)
-      if (rings_[place].size() > 1) rate += static_cast<double>(bytes_) / taken[place];
-    return rate;
+      if (rings_[place].size() > 1)
+        rates[place] =
+            static_cast<double>(kMost - kLeast) / std::max(longest[place] - shortest[place], longest[place] / 10);
+    return rates;
   }
 
  private:
+  // What a step of so many bytes takes at each place.
+  Result<std::vector<double>> times_of(std::uint64_t bytes) {
+    TUTTI_TRY(run_steps(bytes, static_cast<std::uint64_t>(kFirstSteps)));
+    TUTTI_TRY_ASSIGN(const std::vector<double> first, slowest(kFirstSteps));
+    const auto steps = static_cast<std::uint64_t>(
+        std::clamp(kEfforts * nanos_ / std::max(first[place_], 1.0), kLeastSteps, kMostSteps));
+    TUTTI_TRY(run_steps(bytes, steps));
+    return slowest(static_cast<double>(steps));
+  }
+
   // Each waits for those of its neighbours, so that ranks of a place end together.
-  Status run_steps(std::uint64_t steps) {
+  Status run_steps(std::uint64_t bytes, std::uint64_t steps) {
     TUTTI_TRY(communicator_.run({.collective = Collective::barrier}));
     const std::vector<std::uint32_t>& ring = rings_[place_];
     const auto own = static_cast<std::size_t>(std::find(ring.begin(), ring.end(), communicator_.rank()) - ring.begin());
     Transfer sent{.direction = Transfer::Direction::send,
                   .peer = ring[(own + 1) % ring.size()],
                   .data = reinterpret_cast<std::byte*>(out_.get()),
-                  .count = bytes_,
+                  .count = bytes,
                   .type = Type::u8};
     Transfer received = sent;
     received.direction = Transfer::Direction::receive;
@@ -84,9 +95,9 @@ class Together {
   }
 
   Communicator& communicator_;
-  std::uint64_t bytes_;
   std::unique_ptr<float[], Freed> out_;
   std::unique_ptr<float[], Freed> in_;
+  double nanos_;
   std::vector<std::vector<std::uint32_t>> rings_;  // by place on the host: its ranks
   std::size_t place_ = 0;
   double taken_ = 0;  // by the last steps
@@ -94,9 +105,9 @@ class Together {
 
 }  // namespace
 
-Result<double> measure_together(Communicator& communicator, const NetworkEffort& effort) {
+Result<std::vector<double>> measure_together(Communicator& communicator, const NetworkEffort& effort) {
   if (communicator.hosts().count() < 2) return Status(Code::invalid_usage, "all ranks are on one host");
-  return Together(communicator, effort).measure(effort.seconds * 1e9);
+  return Together(communicator, effort).measure();
 }
 
 }  // namespace tutti::calibrate

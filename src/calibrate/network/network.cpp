@@ -119,14 +119,15 @@ Result<NetworkMeasurements> from_lines(std::string_view text) {
   return measured;
 }
 
-std::string to_line(double together) { return fmt::format("{} {}\n", kTogether, together); }
+std::string to_line(const std::vector<double>& together) {
+  return fmt::format("{} {}\n", kTogether, fmt::join(together, " "));
+}
 
-Result<double> together_from_line(std::string_view text) {
+Result<std::vector<double>> together_from_line(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
-  TUTTI_TRY_ASSIGN(const std::vector<double> numbers, numbers_in(line));
-  if (line.substr(0, line.find(' ')) != kTogether || numbers.size() != 1 || numbers.front() <= 0)
-    return malformed(line);
-  return numbers.front();
+  TUTTI_TRY_ASSIGN(std::vector<double> numbers, numbers_in(line));
+  if (line.substr(0, line.find(' ')) != kTogether || numbers.empty()) return malformed(line);
+  return numbers;
 }
 
 }  // namespace tutti::calibrate

@@ -39,7 +39,7 @@ struct StepTime {
 struct NetworkMeasurements {
   std::vector<std::string> names;  // of hosts; not in the text form
   std::string date;                // nor is this
-  std::string interface;           // nor this: what the hosts call it; empty where nobody has asked for one
+  std::string interface;           // nor this: what the hosts call it; empty where ranks take none in turn
   std::vector<HostTimes> hosts;
   std::vector<PairTimes> pairs;  // from host i to host j at i · hosts + j; nothing where they are one
   std::vector<StepTime> steps;   // by rising size
@@ -58,7 +58,9 @@ struct NetworkMeasurements {
 // each other. One at least.
 struct HostsMeasurements {
   std::vector<NetworkMeasurements> interfaces;
-  double together = 0;  // the rate of a stream from each host while it sends at all of them; 0: not measured
+  // For each the rate of a stream from each host while all hosts send at all of them; 0, or none, where that was not
+  // measured.
+  std::vector<double> together;
 };
 
 // Lines of words and numbers, the last of which is "end".
@@ -66,7 +68,7 @@ struct HostsMeasurements {
 // An error where something is missing, or a number is none that can have been measured.
 [[nodiscard]] Result<NetworkMeasurements> from_lines(std::string_view text);
 // The same for HostsMeasurements::together.
-[[nodiscard]] std::string to_line(double together);
-[[nodiscard]] Result<double> together_from_line(std::string_view text);
+[[nodiscard]] std::string to_line(const std::vector<double>& together);
+[[nodiscard]] Result<std::vector<double>> together_from_line(std::string_view text);
 
 }  // namespace tutti::calibrate

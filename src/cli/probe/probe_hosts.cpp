@@ -83,8 +83,10 @@ class HostsProber {
     for (std::size_t interface = 0; interface < std::max<std::size_t>(most_interfaces_, 1); ++interface)
       if (const Exit done = measure_interface(interface); done != Exit::done) return done;
     if (common_.empty()) return without_fabric();
-    if (const Exit done = measure_together(); done != Exit::done) return done;
-    return show();
+    choose_for_fabric();
+    const Exit together = measure_together();
+    show();
+    return together == Exit::done ? write() : together;
   }
 
  private:
@@ -128,6 +130,9 @@ class HostsProber {
     interfaces_ = interfaces_in(ran->said, places_.names.size());
     for (const std::vector<std::string>& names : interfaces_)
       most_interfaces_ = std::max(most_interfaces_, names.size());
+    // A host that names none is reached by one alone.
+    if (std::any_of(interfaces_.begin(), interfaces_.end(), [](const auto& names) { return names.empty(); }))
+      most_interfaces_ = 0;
     return Exit::done;
   }
 
@@ -147,8 +152,8 @@ class HostsProber {
     const std::string name = name_of(interface);
     const std::string at = most_interfaces_ > 1 ? " at " + name : "";
     if (hosts.size() < 2) {
-      context_.error << fmt::format("{} probe: only host {} has {}: not measured\n", context_.program,
-                                    places_.names[hosts.front()], name);
+      context_.error << fmt::format("{} probe: only host {} has {} interfaces or more; its {} is not measured\n",
+                                    context_.program, places_.names[hosts.front()], interface + 1, name);
       return Exit::done;
     }
     context_.error << fmt::format("measuring {} of hosts{}, each alone, then all at once; some seconds a pair\n",
@@ -168,50 +173,53 @@ class HostsProber {
                                      hosts.size(), measured->num_hosts())));
     for (const std::size_t host : hosts) measured->names.push_back(places_.names[host]);
     measured->date = calibrate::today();
-    measured->interface = name;
+    if (most_interfaces_ > 0) measured->interface = name;
     if (hosts.size() == places_.names.size()) common_.push_back({interface, measured_.size()});
     measured_.push_back(std::move(*measured));
     return Exit::done;
   }
 
-  // Where others may reach each other, a pair that does not is no reason to stop.
+  // A pair that does not reach each other at one of several interfaces is no reason to stop.
   Exit take_failure(const Ran& ran, const std::string& at) {
     const std::string broken = ran.broken_pair();
-    const bool may_go_on = most_interfaces_ > 1 && ran.code < kSignalBase;
-    if (!broken.empty()) {
-      context_.error << fmt::format(
-          "{} probe: {}{}; a fabric needs every pair; the pairs after this one were not "
-          "tried\n",
-          context_.program, broken, at);
-    } else if (may_go_on) {
-      context_.error << fmt::format("{} probe: hosts could not be measured{}\n", context_.program, at);
-    }
     failure_ = static_cast<Exit>(ran.code);
-    return may_go_on ? Exit::done : failure_;
+    if (broken.empty()) return failure_;
+    const bool goes_on = most_interfaces_ > 1;
+    context_.error << fmt::format("{} probe: {}{}; {}; the pairs after this one were not tried\n", context_.program,
+                                  broken, at,
+                                  goes_on ? "a fabric leaves that interface out" : "a fabric needs every pair");
+    return goes_on ? Exit::done : failure_;
+  }
+
+  // Those that all hosts have, as far as there are ranks to use them.
+  void choose_for_fabric() {
+    const auto most_ranks = static_cast<std::size_t>(*std::max_element(places_.counts.begin(), places_.counts.end()));
+    const std::size_t used = std::min(common_.size(), most_ranks);
+    for (std::size_t each = 0; each < used; ++each) fabric_.interfaces.push_back(measured_[common_[each].measured]);
+    if (used < common_.size())
+      context_.error << fmt::format("no host has more than {}, so the fabric has {} of the interfaces\n",
+                                    counted(most_ranks, "rank"), used);
   }
 
   // What ranks of a host send while they use interfaces in turn.
   Exit measure_together() {
-    RankTask task{.kind = RankTask::Kind::together};
-    for (const Common& each : common_) {
-      task.interfaces.push_back(each.place);
-      fabric_.interfaces.push_back(measured_[each.measured]);
-    }
-    const auto most_ranks = static_cast<std::size_t>(*std::max_element(places_.counts.begin(), places_.counts.end()));
-    if (const std::size_t used = std::min(common_.size(), most_ranks); used < common_.size()) {
-      context_.error << fmt::format("no host has more than {}, so the fabric has {} of the interfaces\n",
-                                    counted(most_ranks, "rank"), used);
-      fabric_.interfaces.resize(used);
-      task.interfaces.resize(used);
-    }
     if (fabric_.interfaces.size() < 2) return Exit::done;
+    RankTask task{.kind = RankTask::Kind::together};
+    for (std::size_t each = 0; each < fabric_.interfaces.size(); ++each) task.interfaces.push_back(common_[each].place);
+    context_.error << "measuring all interfaces at once\n";
     const Result<Ran> ran = on_hosts(all_hosts(), fabric_.interfaces.size(), task);
     if (!ran.ok()) return failed_with(ran.status());
-    if (ran->code != 0) return static_cast<Exit>(ran->code);
-    const Result<double> together = calibrate::together_from_line(ran->said);
+    if (ran->code != 0) {
+      context_.error << fmt::format(
+          "{} probe: what hosts send at all interfaces at once could not be measured; no "
+          "fabric is written\n",
+          context_.program);
+      return static_cast<Exit>(ran->code);
+    }
+    Result<std::vector<double>> together = calibrate::together_from_line(ran->said);
     if (!together.ok())
       return failed_with(together.status().with_context("rank 0 printed something other than measurements"));
-    fabric_.together = *together;
+    fabric_.together = std::move(*together);
     return Exit::done;
   }
 
@@ -232,19 +240,22 @@ class HostsProber {
     return failure_;
   }
 
-  Exit show() const {
+  void show() const {
     show_tables();
-    if (fabric_.together > 0)
-      context_.error << fmt::format("at all interfaces at once, a host sends {:.4g} MB/s\n", fabric_.together * 1e3);
+    if (const double together = std::accumulate(fabric_.together.begin(), fabric_.together.end(), 0.0); together > 0)
+      context_.error << fmt::format("at all interfaces at once, a host sends {:.4g} MB/s\n", together * 1e3);
     if (common_.size() < most_interfaces_) {
       std::vector<std::string> names;
       for (const Common& each : common_) names.push_back(name_of(each.place));
       context_.error << fmt::format(
           "all hosts reach each other at {} only; name no others in TUTTI_SOCKET_IFNAME, since "
-          "ranks would use those in turn as well\n",
+          "where two hosts have another, some ranks try it first\n",
           fmt::join(names, ", "));
     }
     context_.error << "the fabric: " << calibrate::in_words(fabric_) << "\n";
+  }
+
+  Exit write() const {
     if (options_.path.empty()) {
       context_.error << "-o FILE keeps it as a fabric\n";
       return Exit::done;

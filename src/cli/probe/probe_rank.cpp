@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/variables/conf.hpp"
@@ -29,7 +30,7 @@ constexpr auto kTasks =
                                                                 {RankTask::Kind::measure, "pairs"},
                                                                 {RankTask::Kind::together, "together"}});
 constexpr std::string_view kInterfaces = "interfaces ";
-// What ranks say of two ranks that do not reach each other: who was at it, or has found it; and who has heard of it.
+// What ranks say of two that do not reach each other: one that measured them or is one of them; and one that was told.
 constexpr std::string_view kBrokenPair = "broken ";
 constexpr std::string_view kLostRank = "lost ";
 constexpr std::size_t kMostInterfaces = 1000;
@@ -50,7 +51,8 @@ Result<Variables> with_interfaces(const std::vector<std::size_t>& places, const 
   for (const std::size_t place : places) {
     if (place >= names.size())
       return Status(Code::invalid_usage,
-                    fmt::format("this host has {} of the interfaces asked for, not {}", names.size(), place + 1));
+                    fmt::format("TUTTI_SOCKET_IFNAME names {} of this host; the probe needs number {}",
+                                counted(names.size(), "interface"), place + 1));
     wanted.push_back(names[place]);
   }
   Environment environment = context.environment;
@@ -70,8 +72,13 @@ Exit say_broken(const Context& context, const Status& error, const calibrate::Br
                 const Communicator* communicator) {
   const bool is_loss = error.code() == Code::rank_lost && error.rank() >= 0 && error.rank() != rank;
   const bool is_of_pair = pair.here >= 0 && (error.rank() == pair.here || error.rank() == pair.there);
+  // While ranks meet, the words alone say who has found it.
+  const std::string_view words = error.message();
+  const bool is_in_words = words.starts_with("cannot reach rank ") ||
+                           words.find(fmt::format("was lost to rank {}:", rank)) != std::string_view::npos;
   const bool is_own =
-      is_loss && communicator != nullptr && communicator->cannot_reach(static_cast<std::uint32_t>(error.rank()));
+      is_loss &&
+      (communicator == nullptr ? is_in_words : communicator->cannot_reach(static_cast<std::uint32_t>(error.rank())));
   if (is_own) {
     context.out << kBrokenPair << rank << " " << error.rank() << "\n";
   } else if (is_loss && is_of_pair) {
@@ -92,7 +99,7 @@ Exit measure(const RankTask& task, const Started& started, const Variables& vari
   std::string found;
   Status outcome;
   if (task.kind == RankTask::Kind::together) {
-    const Result<double> together = calibrate::measure_together(**communicator, {});
+    const Result<std::vector<double>> together = calibrate::measure_together(**communicator, {});
     outcome = together.status();
     if (together.ok()) found = calibrate::to_line(*together);
   } else {

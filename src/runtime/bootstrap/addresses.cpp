@@ -17,11 +17,19 @@ Result<std::vector<Interface>> interfaces_asked_for(const Variables& variables) 
   Result<std::vector<Interface>> found = transport::tcp::interfaces_to_listen_at(wanted);
   if (!found.ok()) return found.status().with_context("TUTTI_SOCKET_IFNAME");
   std::erase_if(*found, [](const Interface& one) { return transport::tcp::is_link_local(one.address); });
-  if (found->empty())
+  // Of each interface one address of a family, so that each has one turn.
+  std::vector<Interface> chosen;
+  for (Interface& one : *found) {
+    const auto is_there = [&](const Interface& other) {
+      return other.name == one.name && other.address.family == one.address.family;
+    };
+    if (std::none_of(chosen.begin(), chosen.end(), is_there)) chosen.push_back(std::move(one));
+  }
+  if (chosen.empty())
     return Status(Code::invalid_usage,
                   "the interfaces asked for have link-local addresses only, by which other hosts "
                   "cannot reach this one");
-  return found;
+  return chosen;
 }
 
 std::vector<Address> addresses_of(const std::vector<Interface>& interfaces) {
@@ -40,8 +48,7 @@ Result<std::vector<Address>> addresses_of_interfaces(const Variables& variables)
 Result<std::vector<std::string>> names_of_interfaces(const Variables& variables) {
   TUTTI_TRY_ASSIGN(const std::vector<Interface> found, interfaces_asked_for(variables));
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < num_interfaces(addresses_of(found)); ++i)
-    if (std::find(names.begin(), names.end(), found[i].name) == names.end()) names.push_back(found[i].name);
+  for (std::size_t i = 0; i < num_interfaces(addresses_of(found)); ++i) names.push_back(found[i].name);
   return names;
 }
 

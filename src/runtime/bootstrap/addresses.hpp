@@ -13,10 +13,11 @@
 
 namespace tutti {
 
-// Of the interfaces of TUTTI_SOCKET_IFNAME, with port 0; empty where that is not set. None is link-local.
+// Of each interface of TUTTI_SOCKET_IFNAME its first address of each family, with port 0; empty where that is not set.
+// None is a link-local one of IPv6.
 [[nodiscard]] Result<std::vector<Address>> addresses_of_interfaces(const Variables& variables);
 
-// The names of those interfaces that ranks of a host take in turn (num_interfaces), each once.
+// The names of those interfaces that ranks of a host take in turn (num_interfaces).
 [[nodiscard]] Result<std::vector<std::string>> names_of_interfaces(const Variables& variables);
 
 // The first of the addresses, or where they are not set of any interface.
@@ -27,7 +28,7 @@ namespace tutti {
 
 // Puts another rank's addresses into the order in which this rank tries them. They are `num_parts` equal parts, one for
 // each connection, with an address for each interface in each. Part i begins with interface `first` + i, counted round
-// and round among the first `num_common`, which both ranks have; the others stay as they are.
+// and round among the first `num_common`, which both ranks have by number; the others stay as they are.
 void prefer_interface(std::span<Address> addresses, std::size_t num_parts, std::size_t first, std::size_t num_common);
 
 }  // namespace tutti

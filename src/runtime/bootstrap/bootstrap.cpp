@@ -156,6 +156,7 @@ Status Joiner::complete(wire::Hello& hello) {
     for (const Listener& each : membership_.listeners) hello.addresses.push_back(each.address);
     TUTTI_TRY(open_transport());
     hello.endpoint_name = endpoint_name_;
+    hello.turn = request_.turn;
   }
   // Any rank may turn out to be the first of its host.
   if ((request_.rank == 0 || may_have_hosts) && leader_name_.empty()) {

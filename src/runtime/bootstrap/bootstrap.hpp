@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,9 @@ struct JoinRequest {
   // How many listeners each address gets. Membership::listeners is this many equal parts, with one listener for each
   // address. If there would be more than kMostAddresses (wire.hpp) listeners, the last addresses get none.
   int num_listeners_each = 1;
+  // When it is this rank's turn among the ranks of its host that take interfaces; nothing: by its place there. The same
+  // in splits as in what was split, so that groups of one rank on each host do not all take the first interface.
+  std::optional<std::uint32_t> turn{};
   // Opens what ranks of other hosts send to, if listeners are not enough, at `own`, an address of this rank. The
   // result, at most 512 bytes, is what they need to reach it. Called once at most. May be empty.
   std::function<Result<std::string>(const Address& own)> open_transport{};

@@ -171,6 +171,7 @@ wire::Table Gathering::table() const {
     std::uint32_t number = 0;
     const Host* first = nullptr;
     bool is_one_namespace = true;
+    std::uint32_t num_ranks = 0;
   };
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Known> hosts;
   for (const Seat& seat : seats_) {
@@ -182,7 +183,8 @@ wire::Table Gathering::table() const {
                            .pid = seat.hello.pid,
                            .leader_socket = is_new ? seat.hello.leader_socket : "",
                            .addresses = seat.hello.addresses,
-                           .endpoint_name = seat.hello.endpoint_name});
+                           .endpoint_name = seat.hello.endpoint_name,
+                           .turn = seat.hello.turn.value_or(known->second.num_ranks++)});
   }
   for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
     const Host& host = seats_[rank].hello.host;

@@ -26,6 +26,12 @@ struct Hosts {
       if (are_near(rank, each)) near.push_back(each);
     return near;
   }
+  // How many lower ranks are on the rank's host.
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t rank) const {
+    std::uint32_t place = 0;
+    for (std::uint32_t each = 0; each < rank; ++each) place += are_near(rank, each) ? 1 : 0;
+    return place;
+  }
   // How many ranks each host has, where those of a host are neighbours; empty where they are not.
   [[nodiscard]] std::vector<std::uint32_t> sizes() const {
     std::vector<std::uint32_t> sizes;

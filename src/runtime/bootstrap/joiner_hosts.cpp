@@ -60,12 +60,9 @@ void Joiner::choose_interfaces() {
     const std::vector<Address>& all = membership_.addresses[rank];
     return num_interfaces(std::span(all).first(std::max<std::size_t>(all.size() / num_parts, 1)));
   };
-  std::vector<std::size_t> seen(leaders_.size());  // ranks of each host
-  std::vector<std::size_t> place_of;               // of each rank on its host
-  for (const std::uint32_t host : membership_.host_of) place_of.push_back(seen[host]++);
-  for (std::size_t rank = 0; rank < place_of.size(); ++rank) {
+  for (std::size_t rank = 0; rank < membership_.addresses.size(); ++rank) {
     if (rank == own) continue;
-    prefer_interface(membership_.addresses[rank], num_parts, place_of[std::min(rank, own)],
+    prefer_interface(membership_.addresses[rank], num_parts, table_->ranks[std::min(rank, own)].turn,
                      std::min(interfaces_of(rank), interfaces_of(own)));
   }
 }
@@ -165,7 +162,8 @@ Status Joiner::connect_to_rank(UniqueFd& socket, int rank, const std::vector<Add
     }
     outcome = outcome.with_context(fmt::format("cannot reach rank {} at {}", rank, to_text(address)));
   }
-  return hear_why(outcome);  // it may have ended, and the rendezvous knows
+  // It may have ended, and the rendezvous knows.
+  return hear_why({Code::rank_lost, outcome.to_string(), rank});
 }
 
 Status Joiner::link_to_parent() {

@@ -23,7 +23,7 @@
 
 namespace tutti::wire {
 
-inline constexpr std::uint32_t kVersion = 7;
+inline constexpr std::uint32_t kVersion = 8;
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kPrefixBytes = 64;
 inline constexpr std::size_t kMostHelloBytes = 32 << 10;
@@ -54,6 +54,7 @@ struct Hello {
   std::string leader_socket;         // the abstract name at which others of its host reach it; empty where none will
   std::vector<Address> addresses{};  // where ranks of other hosts reach it, at most kMostAddresses
   std::string endpoint_name{};       // what a transport other than TCP needs to reach it, which only that understands
+  std::optional<std::uint32_t> turn{};  // among the ranks of its host; nothing: its place there
   std::string configuration;
   Status refusal;  // why this rank cannot join; it only says so to the others
 };
@@ -92,6 +93,7 @@ struct TableRow {
   std::string leader_socket = {};  // of the first rank of a host
   std::vector<Address> addresses{};
   std::string endpoint_name = {};
+  std::uint32_t turn = 0;  // in which ranks of a host take its interfaces
 
   bool operator==(const TableRow&) const = default;
 };

@@ -79,7 +79,8 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
 
 Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int num_ranks, int rank, Attempt* attempt,
                                                          const Variables& variables, Log& log,
-                                                         std::function<Status()> in_vain) {
+                                                         std::function<Status()> in_vain,
+                                                         std::optional<std::uint32_t> turn) {
   Settings settings = Settings::from(variables);
   if (rank == 0)
     for (const std::string& warning : settings.table.warnings)
@@ -102,6 +103,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .configuration = settings.agreement(variables),
       .host_id = variables.text(VariableId::host_id),
       .find_addresses = [&] { return addresses_of_interfaces(variables); },
+      .turn = turn,
       .region_bytes =
           [&settings](const std::vector<std::uint32_t>& host_of, int who) {
             const Hosts hosts{host_of};

@@ -57,11 +57,12 @@ class Communicator final : private Work {
   // What does an all-reduce on the small path.
   static constexpr std::string_view kSmallAlgorithm = "one_shot";
 
-  // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed. For `attempt` see
-  // JoinRequest, for `in_vain` JoinOptions.
+  // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed. For `attempt` and
+  // `turn` see JoinRequest, for `in_vain` JoinOptions.
   [[nodiscard]] static Result<std::unique_ptr<Communicator>> join(const UniqueId& id, int num_ranks, int rank,
                                                                   Attempt* attempt, const Variables& variables,
-                                                                  Log& log, std::function<Status()> in_vain = {});
+                                                                  Log& log, std::function<Status()> in_vain = {},
+                                                                  std::optional<std::uint32_t> turn = {});
 
   // A rank over a region that several ranks of this process share; nobody watches over them. With an endpoint, ranks
   // of other hosts are reached by that.

@@ -125,7 +125,7 @@ void Communicator::notice_unreachable() {
   const transport::Unreachable& lost = *endpoint_->unreachable();
   // Who has left in order is not lost.
   if (region_->has_left(lost.rank)) return endpoint_->forget_unreachable();
-  break_all({Code::rank_lost, lost.rank, fmt::format("rank {} was lost: {}", lost.rank, lost.words)});
+  break_all({Code::rank_lost, lost.rank, fmt::format("rank {} was lost to rank {}: {}", lost.rank, rank_, lost.words)});
 }
 
 bool Communicator::cannot_reach(std::uint32_t rank) const {

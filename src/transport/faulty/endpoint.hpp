@@ -18,7 +18,7 @@ struct Faults {
   std::uint32_t withheld = 10;  // credits
   std::uint32_t blind = 1;      // steps with which a while begins in which steps see nothing
   std::uint32_t longest = 300;  // steps that any of this lasts, at most
-  std::uint64_t cut_after = 0;  // messages, sent and seen, after which a rank of these is lost for good; 0: none is
+  std::uint64_t cut_after = 0;  // messages, sent and seen together, until one rank of these is cut off; 0: none is
 };
 
 // Over an endpoint that it owns, or that outlives it.

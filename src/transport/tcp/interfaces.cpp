@@ -130,7 +130,7 @@ Result<std::vector<Interface>> interfaces_to_listen_at(std::string_view wanted) 
     if (one->ifa_addr->sa_family != AF_INET && one->ifa_addr->sa_family != AF_INET6) continue;
     all.push_back({.name = one->ifa_name,
                    .address = address_of(*one->ifa_addr),
-                   .is_up = (one->ifa_flags & IFF_UP) != 0,
+                   .is_up = (one->ifa_flags & IFF_UP) != 0 && (one->ifa_flags & IFF_RUNNING) != 0,
                    .is_loopback = (one->ifa_flags & IFF_LOOPBACK) != 0});
   }
   return choose_interfaces(all, wanted);

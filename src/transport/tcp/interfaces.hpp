@@ -17,7 +17,7 @@ namespace tutti::transport::tcp {
 struct Interface {
   std::string name;
   Address address{};
-  bool is_up = true;
+  bool is_up = true;  // and has a carrier
   bool is_loopback = false;
 };
 
@@ -32,7 +32,7 @@ struct Interface {
 // Of this host; with port 0.
 [[nodiscard]] Result<std::vector<Interface>> interfaces_to_listen_at(std::string_view wanted);
 
-// It means something on its own host only.
+// Whether it is a link-local address of IPv6, which means nothing to another host.
 [[nodiscard]] bool is_link_local(const Address& address);
 
 }  // namespace tutti::transport::tcp

@@ -112,6 +112,22 @@ TEST(Listeners, RanksOfAHostAreReachedAtItsInterfacesInTurn) {
   }
 }
 
+// Groups that a split has made, with a rank on each host.
+TEST(Listeners, RanksKeepTheTurnThatTheyAreGiven) {
+  const auto server = start_server_on_network();
+  auto joined = on_threads(2, [&](int rank) {
+    JoinRequest request = request_of(server->id(), rank, 2);
+    request.host_id = fmt::format("host-{}", rank);
+    request.find_addresses = [] { return std::vector{loopback(1), loopback(2)}; };
+    request.turn = 5;
+    return join(request, patient());
+  });
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    ASSERT_TRUE(joined[rank]->ok()) << joined[rank]->status().to_string();
+    EXPECT_EQ((*joined[rank])->addresses[1 - rank].front().bytes[3], 2);
+  }
+}
+
 // Hosts that have one of two interfaces in common.
 TEST(Listeners, WhatOnlyOneHostHasIsNotPreferred) {
   const auto server = start_server_on_network();

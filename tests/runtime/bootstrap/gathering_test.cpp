@@ -113,17 +113,22 @@ TEST(Gathering, NumbersHostsByTheirFirstRanks) {
     if (rank == 5) hello.host.boot = "boot-2";
     // Of the first host alone.
     if (rank == 2) hello.host.processes = "pid:[2]";
+    // Of what was split.
+    if (rank == 4) hello.turn = 7;
     ASSERT_TRUE(gathering.admit(hello).ok()) << rank;
   }
   const wire::Table table = gathering.table();
   std::vector<std::uint32_t> hosts;
   std::vector<std::string> leaders;
+  std::vector<std::uint32_t> turns;
   for (const wire::TableRow& row : table.ranks) {
     hosts.push_back(row.host);
     leaders.push_back(row.leader_socket);
+    turns.push_back(row.turn);
     EXPECT_EQ(row.addresses.size(), 1U);
   }
   EXPECT_EQ(hosts, (std::vector<std::uint32_t>{0, 1, 0, 2, 3, 1}));
+  EXPECT_EQ(turns, (std::vector<std::uint32_t>{0, 0, 1, 0, 7, 1}));
   EXPECT_EQ(leaders, (std::vector<std::string>{"leader-0", "leader-1", "", "leader-3", "leader-4", ""}));
   EXPECT_EQ(pids_of(table), (std::vector<pid_t>{0, 101, 0, 103, 104, 105}));
 }

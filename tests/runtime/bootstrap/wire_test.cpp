@@ -33,6 +33,7 @@ Hello make_hello() {
   hello.addresses = addresses();
   hello.endpoint_name = std::string("tcp;ofi_rxm\n\0x", 14);
   hello.leader_socket = "tutti-abc";
+  hello.turn = 4;
   hello.configuration = "A=1\nB=2\n";
   hello.refusal = Status(Code::invalid_argument, "no such walker");
   return hello;
@@ -57,6 +58,7 @@ TEST(Wire, HelloRoundTrips) {
   EXPECT_EQ(hello->num_ranks, 5);
   EXPECT_TRUE(hello->is_unsure);
   EXPECT_EQ(hello->pid, 1234);
+  EXPECT_EQ(hello->turn, 4U);
   EXPECT_EQ(hello->host.name, "box");
   EXPECT_EQ(hello->host.id, "east");
   EXPECT_EQ(hello->host.boot, "boot");
@@ -117,10 +119,14 @@ TEST(Wire, RanksBeyondAnIntStayBeyondEveryLimit) {
 
 TEST(Wire, FramesComeOutWholeAndInOrder) {
   const Bytes first = encode(FrameType::progress, "rank 1 of 2 has not arrived");
-  const std::vector<TableRow> rows = {
-      {.host = 0, .pid = 11, .leader_socket = "tutti-x"},
-      {.host = 1, .pid = 12, .leader_socket = "tutti-y", .addresses = addresses(), .endpoint_name = "shm\nx"},
-      {.host = 0, .pid = 13}};
+  const std::vector<TableRow> rows = {{.host = 0, .pid = 11, .leader_socket = "tutti-x"},
+                                      {.host = 1,
+                                       .pid = 12,
+                                       .leader_socket = "tutti-y",
+                                       .addresses = addresses(),
+                                       .endpoint_name = "shm\nx",
+                                       .turn = 3},
+                                      {.host = 0, .pid = 13}};
   const Bytes second = encode(Table{.generation = 5, .ranks = rows});
   const Bytes third = encode(FrameType::failed, Status(Code::rank_lost, "gone", 7));
   Bytes all = first;
