@@ -299,7 +299,7 @@ TEST(NetworkFit, FilesOfSeveralInterfacesReadBack) {
   measured.together = {0.6, 0.2};
   const std::string text = file_of(measured, {0, 0, 1, 1});
   for (const char* words :
-       {"# eth1:\n#   h0 -> h1: 70us; 250MB/s; 250MB/s\n", "At all interfaces at once a host sends 800MB/s"})
+       {"# eth1:\n#   h0 -> h1: 70us; 250MB/s; 250MB/s\n", "At once at eth0 and eth1, a host sends 800MB/s"})
     EXPECT_NE(text.find(words), std::string::npos) << text;
   const Result<fabric::Fabric> read = fabric::read_fabric(text, "network.toml", {});
   ASSERT_TRUE(read.ok()) << read.status().to_string();

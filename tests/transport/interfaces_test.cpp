@@ -67,6 +67,16 @@ TEST(Interfaces, EqualSignMeansJustThisName) {
   EXPECT_EQ(chosen("=eth01,ib0"), (Addresses{ipv4(3), ipv4(6)}));
 }
 
+// Whatever the order of the system is.
+TEST(Interfaces, AreInTheOrderAskedForAndThenByName) {
+  EXPECT_EQ(chosen("=ib0,eth0"), (Addresses{ipv4(6), ipv4(2), ipv6(0x20, 0x01), ipv6(0xfe, 0x80, 2)}));
+  EXPECT_EQ(chosen("ib,eth01"), (Addresses{ipv4(6), ipv4(3)}));
+  const std::vector<Interface> reversed = {{.name = "eth1", .address = ipv4(1)}, {.name = "eth0", .address = ipv4(2)}};
+  for (const char* wanted : {"eth", "^lo", "=eth0,eth1"})
+    EXPECT_EQ(choose_interfaces(reversed, wanted).value().front().name, "eth0") << wanted;
+  EXPECT_EQ(choose_interfaces(reversed, "=eth1,eth0").value().front().name, "eth1");
+}
+
 TEST(Interfaces, CaretExcludes) {
   EXPECT_EQ(chosen("^eth,docker,virbr,lo"), Addresses{ipv4(6)});
   EXPECT_EQ(chosen("^=eth0,lo,docker0,virbr0"), (Addresses{ipv4(3), ipv4(6)}));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/counted.hpp"
 #include "calibrate/measure.hpp"
@@ -428,6 +429,19 @@ std::string lines_of(const NetworkMeasurements& measured) {
 
 }  // namespace
 
+std::string words_of_together(const HostsMeasurements& measured) {
+  double rate = 0;
+  std::vector<std::string> names;
+  for (std::size_t each = 0; each < measured.together.size() && each < measured.interfaces.size(); ++each) {
+    if (measured.together[each] <= 0) continue;
+    rate += measured.together[each];
+    names.push_back(measured.interfaces[each].interface);
+  }
+  if (names.size() < 2) return {};
+  return fmt::format("At once at {}, a host sends {}", fmt::join(names, " and "),
+                     fabric::rate_to_text(rounded_rate(rate)));
+}
+
 std::string in_words(const HostsMeasurements& measured) {
   const HostsShape shape = shape_of(measured);
   if (shape.interfaces.size() == 1) return words_of(shape.interfaces.front());
@@ -451,9 +465,8 @@ std::string file_of(const HostsMeasurements& measured, const std::vector<std::ui
     if (!one.interface.empty()) text += fmt::format("# {}:\n", one.interface);
     text += lines_of(one);
   }
-  const double together = std::accumulate(measured.together.begin(), measured.together.end(), 0.0);
-  if (together > 0)
-    text += fmt::format("# At all interfaces at once a host sends {}.\n", fabric::rate_to_text(rounded_rate(together)));
+  if (const std::string together = words_of_together(measured); !together.empty())
+    text += fmt::format("# {}.\n", together);
   return text + fabric::write_fabric(fabric_of(measured, host_of));
 }
 

@@ -45,6 +45,8 @@ struct HostsShape {
 // `host_of`: by rank.
 [[nodiscard]] fabric::Fabric fabric_of(const HostsMeasurements& measured, const std::vector<std::uint32_t>& host_of);
 
+// What a host sends at those interfaces that were measured together; empty where fewer than two were.
+[[nodiscard]] std::string words_of_together(const HostsMeasurements& measured);
 // In words, what the fabric is made of.
 [[nodiscard]] std::string in_words(const HostsMeasurements& measured);
 

@@ -13,6 +13,7 @@ namespace tutti::calibrate {
 namespace {
 
 constexpr std::uint64_t kLeast = 8;
+constexpr std::uint64_t kSome = std::uint64_t{64} << 10;  // by which the longest is chosen
 constexpr std::uint64_t kMost = std::uint64_t{4} << 20;
 constexpr double kFirstSteps = 3;  // by which the number of the others is chosen
 constexpr double kLeastSteps = 3;
@@ -38,19 +39,27 @@ class Together {
 
   // What a short step takes is not what a rate is about.
   [[nodiscard]] Result<std::vector<double>> measure() {
-    TUTTI_TRY_ASSIGN(const std::vector<double> shortest, times_of(kLeast));
-    TUTTI_TRY_ASSIGN(const std::vector<double> longest, times_of(kMost));
+    TUTTI_TRY_ASSIGN(const std::vector<double> shortest, times_of(std::vector<std::uint64_t>(rings_.size(), kLeast)));
+    TUTTI_TRY_ASSIGN(const std::vector<double> some, times_of(std::vector<std::uint64_t>(rings_.size(), kSome)));
+    std::vector<std::uint64_t> bytes;
+    for (const double time : some) {
+      const double wanted = static_cast<double>(kSome) * nanos_ / std::max(time, 1.0);
+      bytes.push_back(
+          static_cast<std::uint64_t>(std::clamp(wanted, static_cast<double>(kSome), static_cast<double>(kMost))));
+    }
+    TUTTI_TRY_ASSIGN(const std::vector<double> longest, times_of(bytes));
     std::vector<double> rates(rings_.size());
     for (std::size_t place = 0; place < rings_.size(); ++place)
       if (rings_[place].size() > 1)
-        rates[place] =
-            static_cast<double>(kMost - kLeast) / std::max(longest[place] - shortest[place], longest[place] / 10);
+        rates[place] = static_cast<double>(bytes[place] - kLeast) /
+                       std::max(longest[place] - shortest[place], longest[place] / 10);
     return rates;
   }
 
  private:
-  // What a step of so many bytes takes at each place.
-  Result<std::vector<double>> times_of(std::uint64_t bytes) {
+  // What a step of so many bytes at each place takes there.
+  Result<std::vector<double>> times_of(const std::vector<std::uint64_t>& bytes_of_places) {
+    const std::uint64_t bytes = bytes_of_places[place_];
     TUTTI_TRY(run_steps(bytes, static_cast<std::uint64_t>(kFirstSteps)));
     TUTTI_TRY_ASSIGN(const std::vector<double> first, slowest(kFirstSteps));
     const auto steps = static_cast<std::uint64_t>(

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/system/file.hpp"
+#include "base/variables/variables.hpp"
 #include "launch/agent.hpp"
 #include "launch/reach.hpp"
 #include "launch/slurm/allocation.hpp"
@@ -48,7 +49,9 @@ Status reach_hosts_by(const HostWords& on, launch::HostsOptions& launched) {
 std::vector<Environment::Pair> own_variables(const Environment& environment) {
   std::vector<Environment::Pair> variables;
   for (const std::string& name : environment.names()) {
-    if (name.starts_with("TUTTI_")) variables.emplace_back(name, environment.lookup(name).value_or(""));
+    // Some have other names as well, such as those of NCCL.
+    if (name.starts_with("TUTTI_") || find_variable(name) != nullptr)
+      variables.emplace_back(name, environment.lookup(name).value_or(""));
   }
   return variables;
 }

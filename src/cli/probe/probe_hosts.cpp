@@ -156,6 +156,10 @@ class HostsProber {
                                     context_.program, places_.names[hosts.front()], interface + 1, name);
       return Exit::done;
     }
+    for (const std::size_t host : all_hosts())
+      if (most_interfaces_ > 0 && interface >= interfaces_[host].size())
+        context_.error << fmt::format("{} probe: host {} has {} only, so the fabric leaves {} out\n", context_.program,
+                                      places_.names[host], counted(interfaces_[host].size(), "interface"), name);
     context_.error << fmt::format("measuring {} of hosts{}, each alone, then all at once; some seconds a pair\n",
                                   counted(hosts.size() * (hosts.size() - 1) / 2, "pair"), at);
     RankTask task;
@@ -242,8 +246,8 @@ class HostsProber {
 
   void show() const {
     show_tables();
-    if (const double together = std::accumulate(fabric_.together.begin(), fabric_.together.end(), 0.0); together > 0)
-      context_.error << fmt::format("at all interfaces at once, a host sends {:.4g} MB/s\n", together * 1e3);
+    if (const std::string together = calibrate::words_of_together(fabric_); !together.empty())
+      context_.error << together << "\n";
     if (common_.size() < most_interfaces_) {
       std::vector<std::string> names;
       for (const Common& each : common_) names.push_back(name_of(each.place));

@@ -13,22 +13,25 @@
 
 namespace tutti {
 
-// Of each interface of TUTTI_SOCKET_IFNAME its first address of each family, with port 0; empty where that is not set.
-// None is a link-local one of IPv6.
-[[nodiscard]] Result<std::vector<Address>> addresses_of_interfaces(const Variables& variables);
+// Where a rank can be reached. Ranks of a host take the first `num_in_turn` of these in turn, one for each interface;
+// they are of one family. The others are tried when those fail.
+struct HostAddresses {
+  std::vector<Address> all;
+  std::size_t num_in_turn = 1;
+};
 
-// The names of those interfaces that ranks of a host take in turn (num_interfaces).
+// Of the interfaces of TUTTI_SOCKET_IFNAME, with port 0; empty where that is not set. None is a link-local one of IPv6.
+[[nodiscard]] Result<HostAddresses> addresses_of_interfaces(const Variables& variables);
+
+// The names of those interfaces that ranks of a host take in turn.
 [[nodiscard]] Result<std::vector<std::string>> names_of_interfaces(const Variables& variables);
 
 // The first of the addresses, or where they are not set of any interface.
 [[nodiscard]] Result<Address> address_for_hosts(const Variables& variables);
 
-// How many of a rank's addresses, at the beginning, are of the first one's family: one for each of its interfaces.
-[[nodiscard]] std::size_t num_interfaces(std::span<const Address> addresses);
-
 // Puts another rank's addresses into the order in which this rank tries them. They are `num_parts` equal parts, one for
 // each connection, with an address for each interface in each. Part i begins with interface `first` + i, counted round
-// and round among the first `num_common`, which both ranks have by number; the others stay as they are.
+// and round among the first `num_common`, the smaller of both ranks' numbers; the others stay as they are.
 void prefer_interface(std::span<Address> addresses, std::size_t num_parts, std::size_t first, std::size_t num_common);
 
 }  // namespace tutti

@@ -22,6 +22,7 @@
 #include "base/system/unique_fd.hpp"
 #include "base/unique_id.hpp"
 #include "base/units.hpp"
+#include "runtime/bootstrap/addresses.hpp"
 
 namespace tutti {
 
@@ -52,6 +53,7 @@ struct Membership {
   // first that this rank is to try first; and where this one does. Empty where all ranks are on one host.
   std::vector<std::vector<Address>> addresses;
   std::vector<Listener> listeners;
+  std::size_t num_in_turn = 0;              // of the first listeners of each part
   std::vector<std::string> endpoint_names;  // by rank, of JoinRequest::open_transport; else empty as well
   std::uint64_t generation = 0;
 };
@@ -78,7 +80,7 @@ struct JoinRequest {
   // What the user calls this host, where its ranks are to be told from others of the same machine.
   std::string host_id{};
   // Where ranks of other hosts are to reach this one. May be empty: at the address by which it reaches the rendezvous.
-  std::function<Result<std::vector<Address>>()> find_addresses{};
+  std::function<Result<HostAddresses>()> find_addresses{};
   // How many listeners each address gets. Membership::listeners is this many equal parts, with one listener for each
   // address. If there would be more than kMostAddresses (wire.hpp) listeners, the last addresses get none.
   int num_listeners_each = 1;

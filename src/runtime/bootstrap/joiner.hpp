@@ -104,7 +104,7 @@ class Joiner {
   void choose_interfaces();
   Status listen();
   Status open_transport();
-  [[nodiscard]] Result<std::vector<Address>> own_addresses() const;
+  [[nodiscard]] Result<HostAddresses> own_addresses() const;
   // A leader's: everyone else of its host fetches the region, and the leaders below it come for their links.
   Status hand_out_region();
   Status serve_guests();

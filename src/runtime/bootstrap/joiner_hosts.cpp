@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,39 +55,37 @@ Status Joiner::find_hosts() {
 void Joiner::choose_interfaces() {
   const auto own = static_cast<std::size_t>(request_.rank);
   const auto num_parts = static_cast<std::size_t>(request_.num_listeners_each);
-  const auto interfaces_of = [&](std::size_t rank) {
-    const std::vector<Address>& all = membership_.addresses[rank];
-    return num_interfaces(std::span(all).first(std::max<std::size_t>(all.size() / num_parts, 1)));
-  };
   for (std::size_t rank = 0; rank < membership_.addresses.size(); ++rank) {
     if (rank == own) continue;
     prefer_interface(membership_.addresses[rank], num_parts, table_->ranks[std::min(rank, own)].turn,
-                     std::min(interfaces_of(rank), interfaces_of(own)));
+                     std::min(table_->ranks[rank].num_in_turn, table_->ranks[own].num_in_turn));
   }
 }
 
 // Where nothing is asked for: the way to the rendezvous is one that is known to work.
-Result<std::vector<Address>> Joiner::own_addresses() const {
+Result<HostAddresses> Joiner::own_addresses() const {
   if (request_.find_addresses) {
-    Result<std::vector<Address>> found = request_.find_addresses();
-    if (!found.ok() || !found->empty()) return found;
+    Result<HostAddresses> found = request_.find_addresses();
+    if (!found.ok() || !found->all.empty()) return found;
   }
   TUTTI_TRY_ASSIGN(const Address own, local_address(server_.get()));
-  return std::vector<Address>{own};
+  return HostAddresses{.all = {own}, .num_in_turn = 1};
 }
 
 Status Joiner::listen() {
   if (!membership_.listeners.empty()) return {};
-  TUTTI_TRY_ASSIGN(const std::vector<Address> addresses, own_addresses());
+  TUTTI_TRY_ASSIGN(const HostAddresses addresses, own_addresses());
   const auto num_parts = static_cast<std::size_t>(request_.num_listeners_each);
   std::vector<std::vector<Listener>> parts(num_parts);
   Status refused;
-  for (Address address : addresses) {
+  for (std::size_t i = 0; i < addresses.all.size(); ++i) {
     if ((parts.front().size() + 1) * num_parts > wire::kMostAddresses) break;
+    Address address = addresses.all[i];
     address.port = 0;
     Result<std::vector<Listener>> here = listen_often(address, num_parts);
     if (here.ok()) {
       for (std::size_t part = 0; part < num_parts; ++part) parts[part].push_back(std::move((*here)[part]));
+      membership_.num_in_turn += i < addresses.num_in_turn ? 1 : 0;
     } else {
       refused = here.status();
     }

@@ -16,7 +16,7 @@ constexpr std::array<std::uint8_t, kMagicBytes> kMagic = {'T', 'u', 't', 't', 'i
 constexpr std::size_t kFrameHeaderBytes = 5;
 constexpr std::size_t kMostErrorWords = 4096;
 constexpr std::uint32_t kNoTurn = std::numeric_limits<std::uint32_t>::max();
-constexpr std::size_t kLeastRowBytes = 21;                   // of a table
+constexpr std::size_t kLeastRowBytes = 23;                   // of a table
 constexpr std::size_t kLargeFrame = 1 << 15;                 // copying it costs more than the memory for the next one
 constexpr std::uint32_t kAttaches = std::uint32_t{1} << 31;  // beside a fetch's rank
 
@@ -131,6 +131,7 @@ std::vector<std::byte> encode(const Hello& hello, const Token& token) {
   body.addresses(hello.addresses);
   body.words(hello.endpoint_name);
   body.number(hello.turn.value_or(kNoTurn));
+  body.number(hello.num_in_turn);
   body.words(hello.configuration);
   body.number(static_cast<std::uint8_t>(hello.refusal.code()));
   body.words(hello.refusal.ok() ? "" : hello.refusal.to_string().substr(0, kMostErrorWords));
@@ -186,6 +187,7 @@ Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) 
   hello.addresses = reader.addresses();
   hello.endpoint_name = reader.words();
   if (const auto turn = reader.number<std::uint32_t>(); turn != kNoTurn) hello.turn = turn;
+  hello.num_in_turn = reader.number<std::uint16_t>();
   hello.configuration = reader.words();
   const auto refusal = reader.number<std::uint8_t>();
   std::string why = reader.words();
@@ -212,6 +214,7 @@ std::vector<std::byte> encode(const Table& table) {
     body.addresses(row.addresses);
     body.words(row.endpoint_name);
     body.number(row.turn);
+    body.number(row.num_in_turn);
   }
   return frame(FrameType::table, body.take());
 }
@@ -289,6 +292,7 @@ Result<Table> parse_table(const Frame& frame) {
     row.addresses = reader.addresses();
     row.endpoint_name = reader.words();
     row.turn = reader.number<std::uint32_t>();
+    row.num_in_turn = reader.number<std::uint16_t>();
     if (row.host >= count || row.endpoint_name.size() > kMostEndpointNameBytes) return malformed("table");
     table.ranks.push_back(std::move(row));
   }

@@ -55,6 +55,7 @@ struct Hello {
   std::vector<Address> addresses{};  // where ranks of other hosts reach it, at most kMostAddresses
   std::string endpoint_name{};       // what a transport other than TCP needs to reach it, which only that understands
   std::optional<std::uint32_t> turn{};  // among the ranks of its host; nothing: its place there
+  std::uint16_t num_in_turn = 0;        // of the first addresses, which these ranks take in turn
   std::string configuration;
   Status refusal;  // why this rank cannot join; it only says so to the others
 };
@@ -94,6 +95,7 @@ struct TableRow {
   std::vector<Address> addresses{};
   std::string endpoint_name = {};
   std::uint32_t turn = 0;  // in which ranks of a host take its interfaces
+  std::uint16_t num_in_turn = 0;
 
   bool operator==(const TableRow&) const = default;
 };

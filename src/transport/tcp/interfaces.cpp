@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,10 +28,18 @@ struct Wish {
   bool is_exact = false;
   std::vector<std::string> names{};
 
+  [[nodiscard]] bool names_it(std::string_view name, std::string_view wanted) const {
+    return is_exact ? name == wanted : name.starts_with(wanted);
+  }
+  // The place of the first name that it is; how many there are if none is it, or if they are excluded.
+  [[nodiscard]] std::size_t place_of(std::string_view name) const {
+    const auto is_it = [&](const std::string& wanted) { return names_it(name, wanted); };
+    const auto found = excludes ? names.end() : std::find_if(names.begin(), names.end(), is_it);
+    return static_cast<std::size_t>(found - names.begin());
+  }
   [[nodiscard]] bool takes(std::string_view name) const {
-    const bool is_named = std::any_of(names.begin(), names.end(), [&](const std::string& wanted) {
-      return is_exact ? name == wanted : name.starts_with(wanted);
-    });
+    const bool is_named =
+        std::any_of(names.begin(), names.end(), [&](const std::string& wanted) { return names_it(name, wanted); });
     return is_named != excludes;
   }
 };
@@ -113,6 +122,13 @@ Result<std::vector<Interface>> choose_interfaces(std::span<const Interface> all,
     return chosen;
   }
   std::vector<Interface> chosen = select(all, [&](const Interface& one) { return wish.takes(one.name); });
+  // The same order on all hosts whose interfaces have the same names.
+  std::stable_sort(chosen.begin(), chosen.end(), [&](const Interface& a, const Interface& b) {
+    const auto key = [&](const Interface& one) {
+      return std::tuple(order_of(one.address), wish.place_of(one.name), std::string_view(one.name));
+    };
+    return key(a) < key(b);
+  });
   if (chosen.empty())
     return wrong_argument(
         fmt::format("TUTTI_SOCKET_IFNAME is {}, which leaves no interface that is up and has an address; there are: {}",
@@ -128,9 +144,11 @@ Result<std::vector<Interface>> interfaces_to_listen_at(std::string_view wanted) 
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr) continue;
     if (one->ifa_addr->sa_family != AF_INET && one->ifa_addr->sa_family != AF_INET6) continue;
-    all.push_back({.name = one->ifa_name,
+    // An address may have a label in place of the name: eth0:1.
+    const std::string_view name = one->ifa_name;
+    all.push_back({.name = std::string(name.substr(0, name.find(':'))),
                    .address = address_of(*one->ifa_addr),
-                   .is_up = (one->ifa_flags & IFF_UP) != 0 && (one->ifa_flags & IFF_RUNNING) != 0,
+                   .is_up = (one->ifa_flags & IFF_UP) != 0,
                    .is_loopback = (one->ifa_flags & IFF_LOOPBACK) != 0});
   }
   return choose_interfaces(all, wanted);

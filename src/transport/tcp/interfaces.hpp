@@ -17,11 +17,12 @@ namespace tutti::transport::tcp {
 struct Interface {
   std::string name;
   Address address{};
-  bool is_up = true;  // and has a carrier
+  bool is_up = true;
   bool is_loopback = false;
 };
 
-// Of those that are up, in this order: IPv4, IPv6, link-local IPv6. `wanted` is written as NCCL_SOCKET_IFNAME is:
+// Of those that are up, in this order: IPv4, IPv6, link-local IPv6; of each, by the place of the name in `wanted`, and
+// then by name. `wanted` is written as NCCL_SOCKET_IFNAME is:
 //   eth,ib      interfaces whose names begin so
 //   =eth0,=eth1 interfaces with just these names (an = in front of the first counts for all)
 //   ^docker,lo  all but those whose names begin so; ^=lo all but those with just this name

@@ -35,12 +35,6 @@ std::vector<int> last_bytes(const std::vector<Address>& addresses) {
   return all;
 }
 
-TEST(Interfaces, AreTheAddressesOfTheFirstFamily) {
-  EXPECT_EQ(num_interfaces({}), 0U);
-  EXPECT_EQ(num_interfaces(std::vector{loopback(1), loopback(2), loopback_ipv6()}), 2U);
-  EXPECT_EQ(num_interfaces(std::vector{loopback_ipv6(), loopback(2)}), 1U);
-}
-
 TEST(Interfaces, ArePreferredInTurn) {
   const auto preferred = [](std::vector<Address> addresses, std::size_t parts, std::size_t first, std::size_t common) {
     prefer_interface(addresses, parts, first, common);
@@ -62,12 +56,13 @@ TEST(Interfaces, ArePreferredInTurn) {
 }
 
 // Two hosts, each with these addresses and so many ranks.
-std::vector<Membership> joined_at(const std::vector<Address>& addresses, int num_listeners_each, int ranks_each = 1) {
+std::vector<Membership> joined_at(const std::vector<Address>& addresses, int num_listeners_each, int ranks_each = 1,
+                                  std::size_t num_in_turn = 2) {
   const auto server = start_server_on_network();
   auto joined = on_threads(2 * ranks_each, [&](int rank) {
     JoinRequest request = request_of(server->id(), rank, 2 * ranks_each);
     request.host_id = fmt::format("host-{}", rank / ranks_each);
-    request.find_addresses = [&] { return addresses; };
+    request.find_addresses = [&] { return HostAddresses{addresses, num_in_turn}; };
     request.num_listeners_each = num_listeners_each;
     return join(request, patient());
   });
@@ -112,13 +107,21 @@ TEST(Listeners, RanksOfAHostAreReachedAtItsInterfacesInTurn) {
   }
 }
 
+// Such as further addresses of an interface.
+TEST(Listeners, WhatIsNotInTurnIsTriedLast) {
+  const std::vector<Membership> memberships = joined_at({loopback(1), loopback(2), loopback(3)}, 1, 3);
+  ASSERT_EQ(memberships.size(), 6U);
+  EXPECT_EQ(last_bytes(memberships[1].addresses[4]), (std::vector{2, 1, 3}));
+  EXPECT_EQ(last_bytes(memberships[2].addresses[5]), (std::vector{1, 2, 3}));
+}
+
 // Groups that a split has made, with a rank on each host.
 TEST(Listeners, RanksKeepTheTurnThatTheyAreGiven) {
   const auto server = start_server_on_network();
   auto joined = on_threads(2, [&](int rank) {
     JoinRequest request = request_of(server->id(), rank, 2);
     request.host_id = fmt::format("host-{}", rank);
-    request.find_addresses = [] { return std::vector{loopback(1), loopback(2)}; };
+    request.find_addresses = [] { return HostAddresses{{loopback(1), loopback(2)}, 2}; };
     request.turn = 5;
     return join(request, patient());
   });
@@ -134,9 +137,9 @@ TEST(Listeners, WhatOnlyOneHostHasIsNotPreferred) {
   auto joined = on_threads(4, [&](int rank) {
     JoinRequest request = request_of(server->id(), rank, 4);
     request.host_id = rank < 2 ? "one" : "two";
-    request.find_addresses = [rank]() -> Result<std::vector<Address>> {
-      if (rank < 2) return std::vector{loopback(1), loopback(2)};
-      return std::vector{loopback(1)};
+    request.find_addresses = [rank]() -> Result<HostAddresses> {
+      if (rank < 2) return HostAddresses{{loopback(1), loopback(2)}, 2};
+      return HostAddresses{{loopback(1)}, 1};
     };
     return join(request, patient());
   });
