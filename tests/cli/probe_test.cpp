@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/commands.hpp"
+#include "cli/launch/read_hosts.hpp"
 #include "cli/output.hpp"
 #include "cli/probe/measurements_table.hpp"
 #include "cli/probe/probe_device.hpp"
@@ -73,6 +74,29 @@ TEST(Probe, MisuseOfHostsIsNamed) {
       {{"--calibrate", "--hosts", "@/nowhere/hosts"}, "cannot read '/nowhere/hosts'"},
       {{"--calibrate", "--hosts", "a,b", "--address", "?"}, "--address is '?'"}};
   expect_refused(cases);
+}
+
+TEST(Probe, TasksOfRanksReadBack) {
+  for (const char* text : {"interfaces", "pairs", "pairs:1", "together:0,2"}) {
+    const Result<RankTask> task = parse_rank_task(text);
+    ASSERT_TRUE(task.ok()) << text;
+    EXPECT_EQ(to_text(*task), text);
+  }
+  EXPECT_EQ(parse_rank_task("together:0,2")->interfaces, (std::vector<std::size_t>{0, 2}));
+  for (const char* text : {"", "pair", "pairs:", "pairs:x", "pairs:-1", "pairs:1,", "together:1000"})
+    EXPECT_FALSE(parse_rank_task(text).ok()) << text;
+}
+
+TEST(Probe, InterfacesAreThoseThatRanksHaveSaid) {
+  const auto found =
+      interfaces_in("something\ninterfaces 1 eth0 ib0\ninterfaces 0\ninterfaces 7 eth9\ninterfaces x\n", 3);
+  EXPECT_EQ(found, (std::vector<std::vector<std::string>>{{}, {"eth0", "ib0"}, {}}));
+}
+
+TEST(Probe, OtherHostsGetAllNamesOfAVariable) {
+  const Environment environment = {{"NCCL_SOCKET_IFNAME", "=eth0"}, {"PATH", "/bin"}, {"TUTTI_DEBUG", "info"}};
+  EXPECT_EQ(own_variables(environment),
+            (std::vector<Environment::Pair>{{"NCCL_SOCKET_IFNAME", "=eth0"}, {"TUTTI_DEBUG", "info"}}));
 }
 
 TEST(Probe, APairThatDoesNotReachEachOtherIsNamed) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "calibrate/measure.hpp"
+#include "calibrate/network/greatest.hpp"
 #include "runtime/communicator/over_ofi.hpp"
 #include "runtime/progress/pairs.hpp"
 
@@ -102,14 +103,7 @@ class Prober {
 
   // Numbers that some have measured, and others not.
   Status share() {
-    std::vector<double> mine = flat();
-    std::vector<double> all(mine.size());
-    TUTTI_TRY(communicator_.run({.collective = Collective::all_reduce,
-                                 .input = mine.data(),
-                                 .output = all.data(),
-                                 .count = mine.size(),
-                                 .type = Type::f64,
-                                 .op = {static_cast<std::uint32_t>(Op::maximum)}}));
+    TUTTI_TRY_ASSIGN(const std::vector<double> all, greatest_of(flat(), communicator_));
     unflatten(all);
     return {};
   }
@@ -387,14 +381,7 @@ class Prober {
       rate = rate == 0 ? found : std::min(rate, found);
     }
     // The slowest host counts, by what it takes for a byte; sharing takes the greatest.
-    std::array<double, 1> own = {rate > 0 ? 1 / rate : 0};
-    std::array<double, 1> greatest{};
-    TUTTI_TRY(communicator_.run({.collective = Collective::all_reduce,
-                                 .input = own.data(),
-                                 .output = greatest.data(),
-                                 .count = 1,
-                                 .type = Type::f64,
-                                 .op = {static_cast<std::uint32_t>(Op::maximum)}}));
+    TUTTI_TRY_ASSIGN(const std::vector<double> greatest, greatest_of({rate > 0 ? 1 / rate : 0}, communicator_));
     measured_.all = 1 / greatest[0];
     return {};
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "calibrate/measure.hpp"
+#include "calibrate/network/greatest.hpp"
 
 namespace tutti::calibrate {
 
@@ -93,14 +94,7 @@ class Together {
   Result<std::vector<double>> slowest(double steps) {
     std::vector<double> mine(rings_.size());
     mine[place_] = taken_ / steps;
-    std::vector<double> all(mine.size());
-    TUTTI_TRY(communicator_.run({.collective = Collective::all_reduce,
-                                 .input = mine.data(),
-                                 .output = all.data(),
-                                 .count = mine.size(),
-                                 .type = Type::f64,
-                                 .op = {static_cast<std::uint32_t>(Op::maximum)}}));
-    return all;
+    return greatest_of(mine, communicator_);
   }
 
   Communicator& communicator_;

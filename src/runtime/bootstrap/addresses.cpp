@@ -2,6 +2,8 @@
 #include "runtime/bootstrap/addresses.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "transport/tcp/interfaces.hpp"
 
@@ -26,15 +28,17 @@ Result<Chosen> interfaces_asked_for(const Variables& variables) {
     return Status(Code::invalid_usage,
                   "the interfaces asked for have link-local addresses only, by which other hosts "
                   "cannot reach this one");
-  std::vector<std::string> names;
-  const auto turn_ends = std::stable_partition(found.begin(), found.end(), [&](const Interface& one) {
-    if (one.address.family != found.front().address.family) return false;
-    if (std::find(names.begin(), names.end(), one.name) != names.end()) return false;
-    names.push_back(one.name);
-    return true;
-  });
-  const auto num_in_turn = static_cast<std::size_t>(turn_ends - found.begin());
-  return Chosen{std::move(found), num_in_turn};
+  Chosen chosen;
+  std::vector<Interface> others;
+  for (Interface& one : found) {
+    const bool is_alike = chosen.interfaces.empty() || one.address.family == chosen.interfaces.front().address.family;
+    const bool is_new = std::none_of(chosen.interfaces.begin(), chosen.interfaces.end(),
+                                     [&](const Interface& other) { return other.name == one.name; });
+    (is_alike && is_new ? chosen.interfaces : others).push_back(std::move(one));
+  }
+  chosen.num_in_turn = chosen.interfaces.size();
+  std::move(others.begin(), others.end(), std::back_inserter(chosen.interfaces));
+  return chosen;
 }
 
 }  // namespace

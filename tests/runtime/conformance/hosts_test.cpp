@@ -3,6 +3,7 @@
 // interface: every algorithm that sends messages alone, and hierarchical over groups that are the hosts. In some
 // layouts the network is late, or cuts ranks off; FAULTS_SEED begins another series of that, and a failure prints it.
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <ostream>
@@ -217,6 +218,7 @@ TEST(CutOff, RanksThatAreCutOffEndAllInAnErrorThatNamesARank) {
     const transport::faulty::Faults faults{.seed = seed + 100 * static_cast<std::uint64_t>(trial),
                                            .cut_after = 50 + (seed + static_cast<std::uint64_t>(trial) * 37) % 211};
     ThreadRanks group(ranks, Settings::from(Variables()), Variables(), hosts, faults);
+    std::atomic<int> finders{0};
     group.run([&](Communicator& communicator) {
       const std::uint32_t rank = communicator.rank();
       std::vector<float> values(5000);
@@ -228,6 +230,14 @@ TEST(CutOff, RanksThatAreCutOffEndAllInAnErrorThatNamesARank) {
         if (!status.ok()) {
           EXPECT_EQ(status.code(), Code::rank_lost) << status.to_string();
           ASSERT_TRUE(status.rank() >= 0 && status.rank() < static_cast<int>(ranks)) << status.to_string();
+          const auto lost = static_cast<std::uint32_t>(status.rank());
+          const std::string words = status.to_string();
+          EXPECT_NE(words.find(fmt::format("rank {} was lost to rank ", lost)), std::string::npos) << words;
+          EXPECT_NE(words.find("it was cut off after"), std::string::npos) << words;
+          if (words.find(fmt::format("rank {} was lost to rank {}:", lost, rank)) != std::string::npos) {
+            EXPECT_NE(hosts.host_of[lost], hosts.host_of[rank]) << words;
+            ++finders;
+          }
           group.tell_all({status.code(), static_cast<std::uint32_t>(status.rank()), std::string(status.message())});
           break;
         }
@@ -236,6 +246,7 @@ TEST(CutOff, RanksThatAreCutOffEndAllInAnErrorThatNamesARank) {
             << "trial " << trial;
       }
     });
+    EXPECT_GT(finders, 0);
     if (::testing::Test::HasFailure()) {
       ADD_FAILURE() << "FAULTS_SEED=" << seed;
       break;
