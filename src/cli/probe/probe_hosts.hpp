@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "bench/views/table.hpp"
 #include "cli/command.hpp"
 #include "cli/host_words.hpp"
 
