@@ -140,7 +140,8 @@ Run define_probe(CLI::App& app) {
                    "Measure ping-pong, swaps, small all-reduces and reduction kernels on two "
                    "cores, and how much farther other cores are; with --hosts, the network: "
                    "latency, overheads, and rates one way and both ways, for each pair of hosts "
-                   "alone, then for all hosts at once. The fabric then has messages, and no direct "
+                   "alone, then for all hosts at once; of several interfaces (TUTTI_SOCKET_IFNAME), "
+                   "each alone, then all at once. The fabric then has messages, and no direct "
                    "steps, between ranks of one host");
   app.add_option_function<std::string>(
          "-n,--num-ranks", number_into("--num-ranks", 1, kMostProbedRanks, options->ranks),
