@@ -113,6 +113,11 @@ class Endpoint {
   [[nodiscard]] virtual std::chrono::nanoseconds may_sleep(std::chrono::nanoseconds longest) = 0;
   // Readable where something has come since the last step(). Any thread may wait for that.
   [[nodiscard]] virtual int descriptor() const = 0;
+  // Readable while step() is needed for the sake of others: a connection is broken, or somebody wants to make one. Any
+  // thread may wait for that. -1: there is no such thing.
+  [[nodiscard]] virtual int trouble_descriptor() const { return -1; }
+  // Whether connections are being made, or what was lost with one is still to be sent again. Only step() does that.
+  [[nodiscard]] virtual bool is_connecting() const { return false; }
   // In a forked child, which has copies of all connections: closes these, so that the end of the rank is seen. Nothing
   // else may be called there.
   virtual void forsake() noexcept = 0;

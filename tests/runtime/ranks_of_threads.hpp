@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -51,6 +52,9 @@ class ThreadRanks {
       regions_.push_back(std::move(shm::Region::map(std::move(memory), shape, here).value()));
     }
   }
+
+  // Where others are told that a rank listens over TCP. By default where it does.
+  void tell_others(std::function<Address(const Address& real)> told) { told_ = std::move(told); }
 
   // Runs `body(communicator)` on each rank, each in its own thread, and returns when all have.
   template <typename Body>
@@ -119,7 +123,8 @@ class ThreadRanks {
       addresses.emplace_back();
       for (std::uint32_t i = 0; i < settings_.transport.connections; ++i) {
         listeners[rank].push_back(std::move(listen_at(loopback).value()));
-        addresses.back().push_back(listeners[rank].back().address);
+        const Address& real = listeners[rank].back().address;
+        addresses.back().push_back(told_ ? told_(real) : real);
       }
     }
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
@@ -165,6 +170,7 @@ class ThreadRanks {
   std::unique_ptr<Log> log_;
   Hosts hosts_;
   std::optional<transport::faulty::Faults> faults_;
+  std::function<Address(const Address& real)> told_;
   std::vector<std::shared_ptr<const shm::Region>> regions_;  // by host
 };
 

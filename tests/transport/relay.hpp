@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <span>
@@ -198,27 +200,31 @@ class Relay {
   std::minstd_rand random_{1};
 };
 
-// Endpoints that reach each other only over relays, which a thread steps. So the ranks may wait, or sleep.
-class FaultyWireWorld final : public World {
+// Relays that a thread steps, so that the ranks may wait, or sleep. Each cuts and doubles its first `most_cuts`
+// connections, at random bytes.
+class FaultyWire {
  public:
-  // Before each listener of a rank is a relay. It cuts and doubles the first `most_cuts` connections, at random bytes.
-  FaultyWireWorld(TcpWorld::Setup setup, std::uint64_t seed, int most_cuts) {
-    setup.told = [this, seed, most_cuts](std::uint32_t, const Address& real) {
-      Relay& relay = relays_.emplace_back([random = std::mt19937_64(seed + relays_.size()), most_cuts]() mutable {
-        return course(random, most_cuts-- > 0);
-      });
-      relay.lead_to(real);
-      return std::vector{relay.address()};
-    };
-    world_ = std::make_unique<TcpWorld>(setup);
+  FaultyWire(std::uint64_t seed, int most_cuts) : seed_(seed), most_cuts_(most_cuts) {
     thread_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested())
         if (!step()) std::this_thread::sleep_for(std::chrono::microseconds(20));
     });
   }
 
-  [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) override { return world_->endpoint(rank); }
-  void drop(std::uint32_t rank) override { world_->drop(rank); }
+  // A relay before whoever listens there.
+  [[nodiscard]] Address before(const Address& real) {
+    const std::lock_guard lock(mutex_);
+    Relay& relay = relays_.emplace_back([random = std::mt19937_64(seed_ + relays_.size()),
+                                         left = most_cuts_]() mutable { return course(random, left-- > 0); });
+    relay.lead_to(real);
+    return relay.address();
+  }
+  [[nodiscard]] int num_cuts() {
+    const std::lock_guard lock(mutex_);
+    int all = 0;
+    for (const Relay& relay : relays_) all += relay.num_cuts();
+    return all;
+  }
 
  private:
   static Course course(std::mt19937_64& random, bool may_cut) {
@@ -226,21 +232,40 @@ class FaultyWireWorld final : public World {
                   .stalled = static_cast<std::uint32_t>(random() % 3 * 30)};
     if (!may_cut) return course;
     // The first bytes are those of hello and welcome.
-    if (random() % 4 != 0) course.limit = 1 + random() % (random() % 3 == 0 ? 250 : 40'000);
+    if (random() % 20 != 0) course.limit = 1 + random() % (random() % 3 == 0 ? 250 : 40'000);
     course.resets = random() % 2 == 0;
     if (random() % 3 == 0) course.doubled_at = 1 + random() % (random() % 3 == 0 ? 200 : 20'000);
     return course;
   }
 
   bool step() {
+    const std::lock_guard lock(mutex_);
     bool any = false;
     for (Relay& relay : relays_) any = relay.step() || any;
     return any;
   }
 
-  std::deque<Relay> relays_{};
+  std::uint64_t seed_;
+  int most_cuts_;
+  std::mutex mutex_{};
+  std::deque<Relay> relays_{};  // guarded by mutex_
+  std::jthread thread_{};       // last, so that it ends first
+};
+
+// Endpoints that reach each other only over such a wire.
+class FaultyWireWorld final : public World {
+ public:
+  FaultyWireWorld(TcpWorld::Setup setup, std::uint64_t seed, int most_cuts) : wire_(seed, most_cuts) {
+    setup.told = [this](std::uint32_t, const Address& real) { return std::vector{wire_.before(real)}; };
+    world_ = std::make_unique<TcpWorld>(setup);
+  }
+
+  [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) override { return world_->endpoint(rank); }
+  void drop(std::uint32_t rank) override { world_->drop(rank); }
+
+ private:
+  FaultyWire wire_;
   std::unique_ptr<TcpWorld> world_{};
-  std::jthread thread_{};  // last, so that it ends first
 };
 
 }  // namespace tutti::transport::tcp

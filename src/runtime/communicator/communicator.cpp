@@ -271,7 +271,6 @@ Status Communicator::arrive() {
                      .num_ranks = region_->shape().num_local(),
                      .crowded = shares_cores(*region_)};
   waiter_.emplace(*region_, rank_, wait_policy(), persist_here);
-  if (endpoint_ != nullptr) TUTTI_TRY(drive_endpoint());
   const std::uint32_t num_here = ranks_on_cores_.num_ranks;
   spread_ = settings_.staging_spread.value_or(spread_over(num_here));
   const shm::SpreadOver of_messages{settings_.staging_spread.value_or(spread_over(num_here * (num_here - 1))),
@@ -279,7 +278,10 @@ Status Communicator::arrive() {
   executor_.emplace(*region_, rank_, *waiter_, profile_, settings_.stores, Executor::Spreads{spread_, of_messages},
                     endpoint_.get());
   pairs_.emplace(*region_, rank_, profile_, settings_.stores, of_messages, endpoint_.get());
-  if (endpoint_ != nullptr) return agree_between_hosts();
+  if (endpoint_ != nullptr) {
+    TUTTI_TRY(drive_endpoint());
+    return agree_between_hosts();
+  }
   TUTTI_TRY(open_small_path());
   TUTTI_TRY(find_attach());
   watch_core();
@@ -393,7 +395,7 @@ bool Communicator::has_given_up_split(std::uint32_t rank, std::uint64_t number) 
 Communicator::~Communicator() {
   place_.leave();
   if (is_copy_) {  // the rank itself has not left, and its connections go on
-    if (bell_ != nullptr) tutti::abandon(std::move(bell_));
+    if (caretaker_ != nullptr) tutti::abandon(std::move(caretaker_));
     if (endpoint_ != nullptr) tutti::abandon(std::move(endpoint_));
     return;
   }

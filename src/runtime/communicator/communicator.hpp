@@ -38,7 +38,7 @@
 #include "runtime/failure/fork_notice.hpp"
 #include "runtime/failure/lateness.hpp"
 #include "runtime/plan/bound_call.hpp"
-#include "runtime/progress/network_bell.hpp"
+#include "runtime/progress/caretaker.hpp"
 #include "runtime/progress/operations.hpp"
 #include "runtime/progress/pairs.hpp"
 #include "runtime/progress/polling.hpp"
@@ -276,6 +276,8 @@ class Communicator final : private Work {
   [[nodiscard]] bool is_first_here() const;
   [[nodiscard]] Status watch_over(Links links);
   [[nodiscard]] Status drive_endpoint();
+  // For whatever uses the endpoint, as long as it does.
+  [[nodiscard]] Caretaker::Relief relieve() const { return Caretaker::Relief(is_copy_ ? nullptr : caretaker_.get()); }
   // Of several hosts: what all ranks must have alike, though machines differ, and the rules by which they choose.
   [[nodiscard]] Status agree_between_hosts();
   // Marks the communicator as broken for every rank, wherever it is.
@@ -454,8 +456,8 @@ class Communicator final : private Work {
   ThreadPlace place_{*this};
   std::vector<std::byte> scratch_;
   ForkNotice fork_notice_;
-  std::unique_ptr<NetworkBell> bell_;    // null: there is nobody else on this host, or on another
-  std::unique_ptr<FailureWatch> watch_;  // last: it is to stop first
+  std::unique_ptr<Caretaker> caretaker_;  // null: all ranks are on one host
+  std::unique_ptr<FailureWatch> watch_;   // last: it is to stop first
 };
 
 }  // namespace tutti

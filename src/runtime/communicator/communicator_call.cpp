@@ -434,6 +434,7 @@ Status Communicator::run_bound(BoundCall& bound, const Invocation& asked) {
     bound.call.input = static_cast<const std::byte*>(asked.input);
     bound.call.output = static_cast<std::byte*>(asked.output);
     count(bound);
+    const Caretaker::Relief relief = relieve();
     const End end = executor_->run(bound.call, &bound.lowered);
     return end == End::done ? Status() : fail(end);
   });
@@ -467,6 +468,7 @@ Status Communicator::walk_placed(BoundCall& bound, WalkerChoice walker) {
   Call& call = bound.call;
   find_scratch(call);
   count(bound);
+  const Caretaker::Relief relief = relieve();
   const bool by_list = bound.is_lowered && walker != WalkerChoice::generic;
   const End end = executor_->run(call, by_list ? &bound.lowered : nullptr);
   return end == End::done ? Status() : fail(end);

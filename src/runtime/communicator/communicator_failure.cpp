@@ -188,6 +188,7 @@ Status Communicator::failure() const {
 Code Communicator::async_error() const { return is_copy_ ? Code::invalid_usage : region_->broken_by(); }
 
 Status Communicator::fail(End end) {
+  const Caretaker::Relief relief = relieve();
   switch (end) {
     case End::done:
     case End::pending: return {};

@@ -84,12 +84,11 @@ bool Communicator::is_first_here() const {
 }
 
 Status Communicator::drive_endpoint() {
-  if (region_->shape().num_local() == 1) {
+  TUTTI_TRY_ASSIGN(caretaker_, Caretaker::start(*region_, rank_, *endpoint_));
+  if (region_->shape().num_local() == 1)
     waiter_->drive(*endpoint_, nullptr);
-    return {};
-  }
-  TUTTI_TRY_ASSIGN(bell_, NetworkBell::start(*region_, rank_, *endpoint_));
-  waiter_->drive(*endpoint_, [this](bool listens) { listens ? bell_->listen() : bell_->stop(); });
+  else
+    waiter_->drive(*endpoint_, [this](bool listens) { listens ? caretaker_->listen() : caretaker_->stop(); });
   return {};
 }
 
@@ -129,10 +128,12 @@ void Communicator::notice_unreachable() {
 }
 
 bool Communicator::cannot_reach(std::uint32_t rank) const {
+  const Caretaker::Relief relief = relieve();
   return endpoint_ != nullptr && endpoint_->unreachable() && endpoint_->unreachable()->rank == rank;
 }
 
 void Communicator::await_delivery() {
+  const Caretaker::Relief relief = relieve();
   const auto patience = std::chrono::steady_clock::now() + kPatienceWithDelivery;
   // Who has left in order needs nothing more.
   const auto has_delivered = [this] {

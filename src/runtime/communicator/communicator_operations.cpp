@@ -144,6 +144,7 @@ bool Communicator::begin_next_step(Operation& operation) {
 
 // Of what is over nothing goes on: the buffers are the caller's again once a call has said so.
 Work::Went Communicator::go_on() {
+  const Caretaker::Relief relief = relieve();
   const std::uint64_t before = progress();
   if (!is_over()) {
     Status status = guarded("what was begun", [&]() -> Status {
@@ -193,6 +194,7 @@ Result<bool> Communicator::test(Operation& operation) {
     return true;
   };
   if (is_done()) return outcome();
+  const Caretaker::Relief relief = relieve();
   const Watched watched(*this, operation);
   go_on_with_thread();
   if (is_done()) return outcome();
@@ -220,6 +222,7 @@ Status Communicator::wait(Operation& operation) {
 
 template <typename Enough>
 Status Communicator::await_until(Operation& watched, const Enough& is_enough) {
+  const Caretaker::Relief relief = relieve();
   const Watched watching(*this, watched);
   while (!is_enough()) {
     const std::uint64_t before = progress();

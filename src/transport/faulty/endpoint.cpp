@@ -59,6 +59,8 @@ class FaultyEndpoint final : public Endpoint {
     return real_.may_sleep(nap(longest));
   }
   [[nodiscard]] int descriptor() const override { return real_.descriptor(); }
+  [[nodiscard]] int trouble_descriptor() const override { return real_.trouble_descriptor(); }
+  [[nodiscard]] bool is_connecting() const override { return real_.is_connecting(); }
   void forsake() noexcept override { real_.forsake(); }
 
   [[nodiscard]] bool has_sent_all() const override { return !is_holding() && real_.has_sent_all(); }

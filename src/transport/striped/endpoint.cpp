@@ -38,14 +38,8 @@ class StripedEndpoint final : public Endpoint {
 
   // Watches the descriptors of all parts as one.
   [[nodiscard]] Status open() {
-    all_ = take_fd(epoll_create1(EPOLL_CLOEXEC));
-    if (!all_.valid()) return Status::from_errno("cannot watch connections", errno);
-    for (const std::unique_ptr<Endpoint>& part : parts_) {
-      epoll_event event{};
-      event.events = EPOLLIN;
-      if (epoll_ctl(all_.get(), EPOLL_CTL_ADD, part->descriptor(), &event) != 0)
-        return Status::from_errno("cannot watch connections", errno);
-    }
+    TUTTI_TRY_ASSIGN(all_, watch_all([](const Endpoint& part) { return part.descriptor(); }));
+    TUTTI_TRY_ASSIGN(trouble_, watch_all([](const Endpoint& part) { return part.trouble_descriptor(); }));
     return {};
   }
 
@@ -78,9 +72,14 @@ class StripedEndpoint final : public Endpoint {
     return longest;
   }
   [[nodiscard]] int descriptor() const override { return all_.get(); }
+  [[nodiscard]] int trouble_descriptor() const override { return trouble_.get(); }
+  [[nodiscard]] bool is_connecting() const override {
+    return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->is_connecting(); });
+  }
   void forsake() noexcept override {
     for (const std::unique_ptr<Endpoint>& part : parts_) part->forsake();
     all_.reset();
+    trouble_.reset();
   }
 
   [[nodiscard]] bool has_sent_all() const override {
@@ -107,6 +106,20 @@ class StripedEndpoint final : public Endpoint {
     found = std::make_unique<Striped>(std::move(queues), long_from_);
     return *found;
   }
+  // Readable where any of these is.
+  template <typename DescriptorOf>
+  [[nodiscard]] Result<UniqueFd> watch_all(const DescriptorOf& descriptor_of) const {
+    UniqueFd all = take_fd(epoll_create1(EPOLL_CLOEXEC));
+    if (!all.valid()) return Status::from_errno("cannot watch connections", errno);
+    for (const std::unique_ptr<Endpoint>& part : parts_) {
+      epoll_event event{};
+      event.events = EPOLLIN;
+      if (const int descriptor = descriptor_of(*part);
+          descriptor >= 0 && epoll_ctl(all.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
+        return Status::from_errno("cannot watch connections", errno);
+    }
+    return all;
+  }
   void forget_idleness() { std::fill(idle_.begin(), idle_.end(), 0); }
 
   using Key = std::pair<std::uint32_t, Traffic>;
@@ -125,6 +138,7 @@ class StripedEndpoint final : public Endpoint {
   std::uint32_t steps_ = 0;
   std::chrono::steady_clock::time_point last_step_{};
   UniqueFd all_{};
+  UniqueFd trouble_{};
   std::map<Key, std::unique_ptr<StripedOutgoing>> outgoing_{};
   std::map<Key, std::unique_ptr<StripedIncoming>> incoming_{};
 };

@@ -70,7 +70,6 @@ class Receiver {
     if (payload_left_ == 0 || &queues_[traffic_] != &queue) return std::nullopt;
     return payload_at_;
   }
-  [[nodiscard]] bool has_received() const { return queues_[0].received_ + queues_[1].received_ > 0; }
   void note_told(const ByTraffic& taken);
   [[nodiscard]] bool has_told_all() const;
   // Whether the source may be waiting for credits: they are half of the depth, or the last ones without which it can

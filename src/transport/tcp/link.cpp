@@ -140,6 +140,7 @@ void Link::fail_attempt(std::string words, Clock::time_point now) {
 
 void Link::give_up(Clock::time_point now) {
   state_ = State::failed;
+  set_restoring(false);
   const auto tried = std::chrono::duration_cast<std::chrono::milliseconds>(now - broken_since_);
   const std::string before =
       break_.empty() ? "" : fmt::format("the connection with rank {} broke ({}), and ", rank_, break_);
@@ -151,6 +152,7 @@ void Link::give_up(Clock::time_point now) {
 void Link::lose() {
   disconnect();
   state_ = State::failed;
+  set_restoring(false);
   shared_.give_up(rank_, fmt::format("the connection with rank {} broke{} before a long message had arrived; such "
                                      "messages are sent without a copy, and cannot be sent again",
                                      rank_, break_.empty() ? "" : fmt::format(" ({})", break_)));
@@ -206,6 +208,7 @@ bool Link::adopt(Admitted offered) {
     lose();
     return true;
   }
+  set_restoring(is_open());
   disconnect();
   socket_ = std::move(offered.socket);
   set_patience(socket_.get(), shared_.options.restore_within);
@@ -228,8 +231,14 @@ void Link::open(const Progress& there) {
   refused_ = 0;
   looked_at_ = heard_at_ = Clock::now();
   sender_.resume(there);
+  if (!sender_.has_unsent()) set_restoring(false);
   // What has been taken while there was no connection.
   note_credits();
+}
+
+void Link::close() {
+  state_ = State::closed;
+  set_restoring(false);
 }
 
 void Link::disconnect() {
@@ -242,6 +251,7 @@ void Link::disconnect() {
 void Link::break_off(std::string words) {
   const Clock::time_point now = Clock::now();
   const bool was_greeting = state_ == State::greeting;
+  if (is_open()) set_restoring(true);
   disconnect();
   if (was_greeting) {
     // The other end may make no steps for long; that does not count as trouble.
@@ -249,12 +259,13 @@ void Link::break_off(std::string words) {
     return fail_attempt(std::move(words), now);
   }
   trouble_ = break_ = std::move(words);
-  // Whoever made it for nothing may have been no rank at all; a rank that has a message comes again.
-  if (!sender_.has_published() && !receiver_.has_received()) {
-    state_ = State::closed;
-    return;
-  }
+  // Also where nothing has gone or come: the first message may have been on its way.
   begin_waiting(now);
+}
+
+void Link::set_restoring(bool is_restoring) {
+  if (std::exchange(is_restoring_, is_restoring) == is_restoring) return;
+  shared_.restoring += is_restoring ? 1U : -1U;
 }
 
 // Sending.
@@ -265,6 +276,8 @@ bool Link::send() {
     // What is still to be read goes first; the end shows behind it.
     send_error_ = sent.error;
     list_unread();
+  } else if (is_restoring_ && !sender_.has_unsent()) {
+    set_restoring(false);
   }
   return sent.any;
 }
@@ -354,7 +367,7 @@ bool Link::use_received() {
   }
   // It leaves. What it has not taken it will never take; whoever wants to send it more has to find it anew.
   break_off("it has left");
-  if (!sender_.has_unsent()) state_ = State::closed;
+  if (!sender_.has_unsent()) close();
   return false;
 }
 

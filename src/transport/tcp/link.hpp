@@ -86,10 +86,13 @@ class Link {
   // Gives the rank up: it lacks a message of which this end kept no copy.
   void lose();
   void finish_connecting();
+  void close();
   void disconnect();
   void break_off(std::string words);
   void open(const Progress& there);
 
+  // Whether what was lost with a connection has still to be sent again.
+  void set_restoring(bool is_restoring);
   bool send();
   bool tell();
   bool use_received();
@@ -111,6 +114,7 @@ class Link {
   bool is_owing_ = false;
   bool is_due_ = false;
   bool is_unread_ = false;
+  bool is_restoring_ = false;  // and counted there
 
   std::size_t attempt_ = 0;
   std::size_t refused_ = 0;  // attempts in a row, since the connection broke

@@ -61,7 +61,6 @@ class Sender {
   // Of messages.
   [[nodiscard]] bool has_unsent() const;
   [[nodiscard]] bool is_drained() const;
-  [[nodiscard]] bool has_published() const { return queues_[0].published_ + queues_[1].published_ > 0; }
   [[nodiscard]] bool is_within_frame() const { return offset_ != 0; }
 
   // Without a connection nobody knows what has arrived: until resume(), all that was not taken counts as unsent.

@@ -16,7 +16,8 @@ constexpr std::uint32_t kWatchedEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLL
 
 Status Poller::open() {
   epoll_ = take_fd(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_.valid()) return Status::from_errno("cannot watch sockets", errno);
+  if (epoll_.valid()) trouble_ = take_fd(epoll_create1(EPOLL_CLOEXEC));
+  if (!trouble_.valid()) return Status::from_errno("cannot watch sockets", errno);
   return {};
 }
 
@@ -29,9 +30,19 @@ Status Poller::control(int operation, int socket, PollKey key) const {
   return {};
 }
 
-Status Poller::add(int socket, PollKey key) { return control(EPOLL_CTL_ADD, socket, key); }
+Status Poller::add(int socket, PollKey key) {
+  TUTTI_TRY(control(EPOLL_CTL_ADD, socket, key));
+  epoll_event event{};
+  event.events = key.kind == PollKey::Kind::listener ? std::uint32_t{EPOLLIN} : kEndedEvents;
+  if (epoll_ctl(trouble_.get(), EPOLL_CTL_ADD, socket, &event) != 0)
+    return Status::from_errno("cannot watch a socket", errno);
+  return {};
+}
 Status Poller::change(int socket, PollKey key) { return control(EPOLL_CTL_MOD, socket, key); }
-void Poller::remove(int socket) const { static_cast<void>(epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket, nullptr)); }
+void Poller::remove(int socket) const {
+  static_cast<void>(epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket, nullptr));
+  static_cast<void>(epoll_ctl(trouble_.get(), EPOLL_CTL_DEL, socket, nullptr));
+}
 
 std::span<const PollEvent> Poller::look() {
   const int found = epoll_wait(epoll_.get(), raw_.data(), kMostEvents, 0);

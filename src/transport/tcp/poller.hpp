@@ -32,9 +32,14 @@ struct PollEvent {
 class Poller {
  public:
   [[nodiscard]] Status open();
-  void close() noexcept { epoll_.reset(); }
+  void close() noexcept {
+    epoll_.reset();
+    trouble_.reset();
+  }
   // Readable while there are events that look() has not told.
   [[nodiscard]] int descriptor() const { return epoll_.get(); }
+  // Readable while a connection has ended or somebody waits at a listener.
+  [[nodiscard]] int trouble_descriptor() const { return trouble_.get(); }
   [[nodiscard]] Status add(int socket, PollKey key);
   // Hands the socket to another owner, who is told again what can be done.
   [[nodiscard]] Status change(int socket, PollKey key);
@@ -49,6 +54,7 @@ class Poller {
   [[nodiscard]] Status control(int operation, int socket, PollKey key) const;
 
   UniqueFd epoll_;
+  UniqueFd trouble_;
   std::array<epoll_event, kMostEvents> raw_{};
   std::array<PollEvent, kMostEvents> events_{};
 };

@@ -30,6 +30,7 @@ struct Shared {
   TcpOptions options;
   Poller poller{};
   std::uint64_t unsent = 0;        // messages and credits that the system does not have yet
+  std::uint32_t restoring = 0;     // connections with which something was lost that is not sent again yet
   std::vector<Link*> unconnected;  // that are to connect
   std::vector<Link*> owing;        // that owe any credit
   std::vector<Link*> due;          // that owe so many that the other end may be waiting

@@ -4,9 +4,12 @@
 // layouts the network is late, or cuts ranks off; FAULTS_SEED begins another series of that, and a failure prints it.
 #include <algorithm>
 #include <atomic>
+#include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <ostream>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,7 @@
 #include "conformance/run.hpp"
 #include "ranks_of_threads.hpp"
 #include "tests/transport/ofi_world.hpp"
+#include "tests/transport/relay.hpp"
 
 namespace tutti::test {
 namespace {
@@ -252,6 +256,57 @@ TEST(CutOff, RanksThatAreCutOffEndAllInAnErrorThatNamesARank) {
       break;
     }
   }
+}
+
+// After each call all ranks wait for each other outside of Tutti. If a connection then breaks, what the system had of a
+// rank's messages has to be sent again although the rank is in no call: others wait for it, and the rank for them.
+TEST(CutConnections, AreRestoredWhileRanksWaitElsewhere) {
+  constexpr int kCalls = TUTTI_IS_SANITIZED ? 100 : 400;
+  constexpr int kMostCuts = 60;
+  const std::uint64_t seed = seed_of_faults();
+  int num_cuts = 0;
+  for (const Layout& layout : {kLayouts[0], kLayouts[1], kLayouts[3]}) {
+    constexpr std::uint32_t kRanks = 4;
+    Settings settings = Settings::from(Variables());
+    settings.timeout = std::chrono::seconds(60);
+    transport::tcp::FaultyWire wire(seed, kMostCuts);
+    ThreadRanks group(kRanks, settings, Variables(), hosts_of(layout, kRanks));
+    group.tell_others([&](const Address& real) { return wire.before(real); });
+    std::barrier<> elsewhere(kRanks);
+    group.run([&](Communicator& communicator) {
+      const std::uint32_t rank = communicator.rank();
+      std::minstd_rand random(static_cast<std::uint32_t>(seed));
+      std::vector<std::uint32_t> values;
+      std::vector<std::uint32_t> sent(1);
+      std::vector<std::uint32_t> received(1);
+      bool is_right = true;
+      for (int call = 0; call < kCalls && is_right; ++call) {
+        // Longer messages are not kept to be sent again.
+        const std::uint64_t count = 1 + random() % 1500;
+        values.assign(count, rank + 1);
+        Status status = communicator.all_reduce(values.data(), values.data(), count, Type::u32, handle(Op::sum));
+        is_right = status.ok() && values == std::vector<std::uint32_t>(count, kRanks * (kRanks + 1) / 2);
+        EXPECT_TRUE(is_right) << "rank " << rank << ", call " << call << ": " << status.to_string();
+        elsewhere.arrive_and_wait();
+        sent[0] = rank + static_cast<std::uint32_t>(call);
+        const std::uint32_t source = (rank + kRanks - 1) % kRanks;
+        const auto bytes = [](std::vector<std::uint32_t>& all) { return reinterpret_cast<std::byte*>(all.data()); };
+        if (is_right)
+          status = communicator.exchange({Transfer::Direction::send, (rank + 1) % kRanks, bytes(sent), 1, Type::u32},
+                                         {Transfer::Direction::receive, source, bytes(received), 1, Type::u32});
+        is_right = is_right && status.ok() && received[0] == source + static_cast<std::uint32_t>(call);
+        EXPECT_TRUE(is_right) << "rank " << rank << ", exchange " << call << ": " << status.to_string();
+        elsewhere.arrive_and_wait();
+      }
+      if (!is_right) elsewhere.arrive_and_drop();
+    });
+    num_cuts += wire.num_cuts();
+    if (HasFailure()) {
+      ADD_FAILURE() << layout.name << ", FAULTS_SEED=" << seed;
+      return;
+    }
+  }
+  EXPECT_GT(num_cuts, 20) << "FAULTS_SEED=" << seed;
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, OverHosts, ::testing::ValuesIn(all_settings()),

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/progress/caretaker.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include <poll.h>
+
+namespace tutti {
+namespace {
+
+// Between two looks for trouble: a rank that is in a call sees to it itself.
+constexpr std::chrono::milliseconds kBetweenTroubles{100};
+constexpr std::chrono::milliseconds kLongestBetweenSteps{250};
+
+int to_milliseconds(std::chrono::nanoseconds time) {
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Caretaker>> Caretaker::start(const shm::Region& region, std::uint32_t rank,
+                                                    transport::Endpoint& endpoint) {
+  std::unique_ptr<Caretaker> caretaker(new Caretaker(region, rank, endpoint));
+  Caretaker* const work = caretaker.get();
+  Result<std::unique_ptr<ServiceThread>> thread =
+      ServiceThread::start("tutti-net", [work](int wake_fd) { work->run(wake_fd); });
+  if (!thread.ok()) return thread.status().with_context("cannot look after connections with other hosts");
+  caretaker->thread_ = std::move(*thread);
+  return caretaker;
+}
+
+void Caretaker::run(int wake_fd) {
+  const int trouble = endpoint_.trouble_descriptor();
+  bool pauses = false;
+  while (!is_ending_.load(std::memory_order_relaxed)) {
+    // Acquire: partner of listen().
+    const bool listens = is_listening_.load(std::memory_order_acquire);
+    pollfd polled[] = {
+        {wake_fd, POLLIN, 0}, {listens ? descriptor_ : -1, POLLIN, 0}, {pauses ? -1 : trouble, POLLIN, 0}};
+    const int found = poll(polled, 3, pauses ? to_milliseconds(kBetweenTroubles) : -1);
+    if (found < 0) continue;  // EINTR, ENOMEM
+    if (polled[0].revents != 0) clear_wake(wake_fd);
+    if (polled[1].revents != 0 && is_listening_.exchange(false, std::memory_order_relaxed)) region_.wake(rank_);
+    const bool is_troubled = polled[2].revents != 0;
+    if (is_troubled || is_asked_.load()) restore(wake_fd);
+    pauses = is_troubled || (pauses && found > 0);
+  }
+}
+
+void Caretaker::restore(int wake_fd) {
+  while (!is_ending_.load(std::memory_order_relaxed)) {
+    const std::chrono::nanoseconds nap = take_steps();
+    if (nap.count() == 0) return;
+    pollfd polled[] = {{wake_fd, POLLIN, 0}, {descriptor_, POLLIN, 0}};
+    if (poll(polled, 2, to_milliseconds(nap)) > 0 && polled[0].revents != 0) clear_wake(wake_fd);
+  }
+}
+
+std::chrono::nanoseconds Caretaker::take_steps() {
+  // First: if the rank is at it now, it asks again when it leaves.
+  is_asked_ = false;
+  if (is_in_use_.exchange(true)) return {};
+  std::chrono::nanoseconds nap{};
+  try {
+    for (int step = 0; step < transport::kStepsThatReadAll && endpoint_.step(); ++step) continue;
+    if (endpoint_.is_connecting())
+      nap = std::max<std::chrono::nanoseconds>(endpoint_.may_sleep(kLongestBetweenSteps), std::chrono::nanoseconds(1));
+  } catch (const std::exception&) {
+    // It wants memory. The connection may be in the middle of something.
+    region_.break_with({Code::system, rank_});
+  }
+  is_in_use_.store(false, std::memory_order_release);
+  is_in_use_.notify_one();
+  return nap;
+}
+
+Caretaker::~Caretaker() {
+  if (!thread_ || !thread_->is_here()) return;
+  is_ending_.store(true, std::memory_order_relaxed);
+  thread_->wake();
+  thread_->finish();
+}
+
+}  // namespace tutti
