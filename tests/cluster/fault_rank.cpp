@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// fault_rank RANK RANKS SEED MILLISECONDS: a rank of tests/cluster/fault_trials. For that long it calls collectives and
-// sends and receives, drawn from the seed, and checks every result. Rank 0 makes the id and prints it; the others read
-// it from their input. It prints one line a matter, and ends with status 0 whatever has become of it:
+// fault_rank RANK RANKS SEED MILLISECONDS [apart]: a rank of tests/cluster/fault_trials. For that long it calls
+// collectives and sends and receives, drawn from the seed, and checks every result. `apart`: with short buffers, and
+// after each call in one communicator all meet in another. Rank 0 makes the id and prints it; the others read it from
+// their input. It prints one line a matter, and ends with status 0 whatever has become of it:
 //   id HEX · joined · done CALLS · wrong CALL · error CALL RESULT WORDS
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,6 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMost = 1 << 18;  // elements of a buffer: 1 MB
+// So short that messages are kept to be sent again (decision 0077).
+constexpr std::size_t kMostApart = 1000;
 
 void print_id(const tuttiUniqueId& id) {
   std::printf("id ");
@@ -39,14 +43,15 @@ bool read_id(tuttiUniqueId& id) {
 
 class FaultRank {
  public:
-  FaultRank(int rank, int ranks, unsigned seed, std::chrono::milliseconds lasts)
-      : rank_(rank), ranks_(ranks), random_(seed), lasts_(lasts), in_(kMost), out_(kMost) {}
+  FaultRank(int rank, int ranks, unsigned seed, std::chrono::milliseconds lasts, bool apart)
+      : rank_(rank), ranks_(ranks), random_(seed), lasts_(lasts), apart_(apart), in_(kMost), out_(kMost) {}
 
   void live() {
     if (!join()) return;
     std::printf("joined\n");
     std::fflush(stdout);
     work();
+    tuttiCommDestroy(elsewhere_);
     tuttiCommDestroy(comm_);
   }
 
@@ -59,7 +64,7 @@ class FaultRank {
     } else if (!read_id(id)) {
       return false;
     }
-    return keep(tuttiCommInitRank(&comm_, ranks_, id, rank_));
+    return keep(tuttiCommInitRank(&comm_, ranks_, id, rank_)) && (!apart_ || keep(tuttiCommDup(comm_, &elsewhere_)));
   }
 
   bool keep(tuttiResult_t result) {
@@ -77,13 +82,14 @@ class FaultRank {
       if (!keep(tuttiBcast(&goes_on, 1, tuttiInt32, 0, comm_))) return;
       if (goes_on == 0) break;
       if (!do_turn()) return;
+      if (apart_ && !keep(tuttiBarrier(elsewhere_))) return;
     }
     std::printf("done %d\n", turn_);
     std::fflush(stdout);
   }
 
   bool do_turn() {
-    Turn turn = make_turn(random_, ranks_, kMost);
+    Turn turn = make_turn(random_, ranks_, apart_ ? kMostApart : kMost);
     const bool sends = random_() % 5 == 0;
     const int step = 1 + static_cast<int>(random_() % static_cast<unsigned>(ranks_ - 1));
     std::fill(out_.begin(), out_.end(), -1);
@@ -116,9 +122,11 @@ class FaultRank {
   int ranks_;
   std::minstd_rand random_;
   std::chrono::milliseconds lasts_;
+  bool apart_;
   std::vector<std::int32_t> in_;
   std::vector<std::int32_t> out_;
   tuttiComm_t comm_ = nullptr;
+  tuttiComm_t elsewhere_ = nullptr;
   int turn_ = 0;
 };
 
@@ -126,12 +134,14 @@ class FaultRank {
 }  // namespace tutti::test
 
 int main(int count, char** words) {
-  if (count != 5) {
-    std::fprintf(stderr, "usage: fault_rank RANK RANKS SEED MILLISECONDS\n");
+  const bool apart = count == 6 && std::strcmp(words[5], "apart") == 0;
+  if (count != 5 && !apart) {
+    std::fprintf(stderr, "usage: fault_rank RANK RANKS SEED MILLISECONDS [apart]\n");
     return 2;
   }
   const auto number = [words](int at) { return static_cast<int>(std::strtol(words[at], nullptr, 10)); };
-  tutti::test::FaultRank(number(1), number(2), static_cast<unsigned>(number(3)), std::chrono::milliseconds(number(4)))
+  tutti::test::FaultRank(number(1), number(2), static_cast<unsigned>(number(3)), std::chrono::milliseconds(number(4)),
+                         apart)
       .live();
   return 0;
 }

@@ -80,6 +80,21 @@ TEST(Interfaces, AreInTheOrderAskedForAndThenByName) {
 TEST(Interfaces, CaretExcludes) {
   EXPECT_EQ(chosen("^eth,docker,virbr,lo"), Addresses{ipv4(6)});
   EXPECT_EQ(chosen("^=eth0,lo,docker0,virbr0"), (Addresses{ipv4(3), ipv4(6)}));
+  // Loopback and bridges are not asked for by that, unless nothing else is left.
+  EXPECT_EQ(chosen("^eth"), Addresses{ipv4(6)});
+  EXPECT_EQ(chosen("^lo"), chosen(""));
+  EXPECT_EQ(chosen("^eth,ib,lo"), (Addresses{ipv4(4), ipv4(5)}));
+}
+
+TEST(Interfaces, LabelsCanBeNamed) {
+  const std::vector<Interface> all = {{.name = "eth0", .label = "eth0", .address = ipv4(1)},
+                                      {.name = "eth0", .label = "eth0:1", .address = ipv4(2)},
+                                      {.name = "eth0", .label = "eth0:10", .address = ipv4(3)}};
+  const auto count = [&](const char* wanted) { return choose_interfaces(all, wanted).value().size(); };
+  EXPECT_EQ(count("eth0"), 3U);
+  EXPECT_EQ(count("=eth0:1"), 1U);
+  EXPECT_EQ(count("eth0:1"), 2U);
+  EXPECT_EQ(count("^=eth0:1"), 2U);
 }
 
 TEST(Interfaces, WishThatLeavesNothingIsAnErrorWithWhatThereIs) {

@@ -48,6 +48,10 @@ void talk_over_cuts(std::uint64_t seed) {
   ASSERT_TRUE(is_done) << "seed " << seed;
   ASSERT_EQ(first.fault() + second.fault(), "") << "seed " << seed;
   ASSERT_GT(pair.relays[0].num_cuts() + pair.relays[1].num_cuts(), 2) << "seed " << seed;
+  const auto is_settled = [&] {
+    return !pair.world->endpoint(0).is_connecting() && !pair.world->endpoint(1).is_connecting();
+  };
+  ASSERT_TRUE(until(is_settled, [&] { pair.step(); })) << "seed " << seed;
   for (std::uint32_t rank = 0; rank < 2; ++rank) ASSERT_FALSE(pair.world->endpoint(rank).unreachable()) << seed;
 }
 
@@ -99,6 +103,22 @@ TEST(TcpEndpoint, ConnectionThatStaysAwayIsToldAtBothEnds) {
     EXPECT_NE(lost.words.find(reason), std::string::npos) << lost.words;
     EXPECT_NE(lost.words.find("Connection refused"), std::string::npos) << lost.words;
   }
+}
+
+TEST(TcpEndpoint, NobodyIsGivenUpWhosePatienceIsRenewed) {
+  RelayedPair pair([] { return std::uint64_t{0}; }, milliseconds(60));
+  Endpoint& endpoint = pair.world->endpoint(0);
+  pair.relays[1].end();
+  endpoint.to(1, Traffic::schedules).publish(1);
+  const auto end = Clock::now() + milliseconds(400);
+  while (Clock::now() < end) {
+    endpoint.step();
+    endpoint.renew_patience();
+  }
+  EXPECT_FALSE(endpoint.unreachable());
+  EXPECT_TRUE(endpoint.is_connecting());
+  EXPECT_TRUE(until([&] { return endpoint.unreachable().has_value(); }, [&] { endpoint.step(); }));
+  EXPECT_FALSE(endpoint.is_connecting());
 }
 
 TEST(TcpEndpoint, SecondAddressIsTakenWhereTheFirstRefuses) {

@@ -70,8 +70,8 @@ void prefer_interface(std::span<Address> addresses, std::size_t num_parts, std::
   if (turning < 2) return;
   for (std::size_t part = 0; part < num_parts; ++part) {
     const std::span<Address> common = addresses.subspan(part * each, turning);
-    const std::size_t begin = (first + part) % turning;
-    std::rotate(common.begin(), common.begin() + static_cast<std::ptrdiff_t>(begin), common.end());
+    const auto preferred = common.begin() + static_cast<std::ptrdiff_t>((first + part) % turning);
+    std::rotate(common.begin(), preferred, preferred + 1);
   }
 }
 

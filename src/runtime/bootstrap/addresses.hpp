@@ -31,7 +31,7 @@ struct HostAddresses {
 
 // Puts another rank's addresses into the order in which this rank tries them. They are `num_parts` equal parts, one for
 // each connection, with an address for each interface in each. Part i begins with interface `first` + i, counted round
-// and round among the first `num_common`, the smaller of both ranks' numbers; the others stay as they are.
+// and round among the first `num_common`, the smaller of both ranks' numbers; the others follow in their order.
 void prefer_interface(std::span<Address> addresses, std::size_t num_parts, std::size_t first, std::size_t num_common);
 
 }  // namespace tutti

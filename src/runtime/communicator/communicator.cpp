@@ -52,15 +52,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       bound_(std::size_t{1} << BoundCall::kPlaceBits),
       probe_(kProbe ^ rank),
       traces_(log.enabled(LogLevel::trace, LogSubsystem::coll)),
-      fork_notice_([this] {
-        is_copy_ = true;
-        is_torn_ = !enter();
-        leave();  // whoever was in is not here
-        small_end_ = settled_small_end_ = 0;
-        place_.forsake();
-        if (endpoint_ != nullptr) endpoint_->forsake();
-        if (watch_ != nullptr) watch_->forsake();
-      }) {
+      fork_notice_([this] { become_copy(); }) {
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {
       Prepared& entry = prepared_[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
@@ -75,6 +67,16 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
           CallDescription{.type = operation.type, .op = operation.op, .algorithm = small_number()}.pack();
       entry.streaming = reduce_kernel(operation.type, operation.op, true);
     }
+}
+
+void Communicator::become_copy() noexcept {
+  is_copy_ = true;
+  is_torn_ = !enter();
+  leave();  // whoever was in is not here
+  small_end_ = settled_small_end_ = 0;
+  place_.forsake();
+  if (endpoint_ != nullptr) endpoint_->forsake();
+  if (watch_ != nullptr) watch_->forsake();
 }
 
 Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int num_ranks, int rank, Attempt* attempt,
@@ -402,6 +404,8 @@ Communicator::~Communicator() {
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
   if (endpoint_ != nullptr) await_delivery();
+  // It tells the watch what it finds.
+  caretaker_.reset();
   pass_on_breakage();
   if (watch_) watch_->stop(executor_ ? executor_->operations() : 0);
 }

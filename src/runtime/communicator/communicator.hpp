@@ -272,12 +272,16 @@ class Communicator final : private Work {
   [[nodiscard]] shm::WaitPolicy wait_policy() const;
   void await_stores() const;
   void watch_core();
+  // In a forked child.
+  void become_copy() noexcept;
   // Of the ranks on this host.
   [[nodiscard]] bool is_first_here() const;
   [[nodiscard]] Status watch_over(Links links);
   [[nodiscard]] Status drive_endpoint();
   // For whatever uses the endpoint, as long as it does.
-  [[nodiscard]] Caretaker::Relief relieve() const { return Caretaker::Relief(is_copy_ ? nullptr : caretaker_.get()); }
+  [[nodiscard]] Caretaker::Relief relieve() const {
+    return Caretaker::Relief(endpoint_ == nullptr || is_copy_ ? nullptr : caretaker_.get());
+  }
   // Of several hosts: what all ranks must have alike, though machines differ, and the rules by which they choose.
   [[nodiscard]] Status agree_between_hosts();
   // Marks the communicator as broken for every rank, wherever it is.

@@ -84,7 +84,10 @@ bool Communicator::is_first_here() const {
 }
 
 Status Communicator::drive_endpoint() {
-  TUTTI_TRY_ASSIGN(caretaker_, Caretaker::start(*region_, rank_, *endpoint_));
+  const auto break_for_want_of_memory = [this] { break_all({Code::system, rank_}); };
+  TUTTI_TRY_ASSIGN(caretaker_, Caretaker::start(*region_, rank_, *endpoint_,
+                                                {.on_unreachable = [this] { notice_unreachable(); },
+                                                 .on_no_memory = break_for_want_of_memory}));
   if (region_->shape().num_local() == 1)
     waiter_->drive(*endpoint_, nullptr);
   else

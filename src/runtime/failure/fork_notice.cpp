@@ -30,13 +30,24 @@ class ForkNotices {
   }
 
  private:
-  // Held across the fork, so that the child's list is whole and its mutex its own.
   ForkNotices() {
-    pthread_atfork([] { of_this_process().mutex_.lock(); }, [] { of_this_process().mutex_.unlock(); },
+    pthread_atfork([] { of_this_process().prepare(); }, [] { of_this_process().go_on(); },
                    [] { of_this_process().tell(); });
   }
+  // Held across the fork, so that the child's list is whole and its mutex its own.
+  void prepare() {
+    mutex_.lock();
+    for (const ForkNotice* each = first_; each != nullptr; each = each->next_)
+      if (each->halt_.before) each->halt_.before();
+  }
+  void go_on() {
+    for (const ForkNotice* each = first_; each != nullptr; each = each->next_)
+      if (each->halt_.in_parent) each->halt_.in_parent();
+    mutex_.unlock();
+  }
   void tell() {
-    for (const ForkNotice* each = first_; each != nullptr; each = each->next_) each->in_child_();
+    for (const ForkNotice* each = first_; each != nullptr; each = each->next_)
+      if (each->in_child_) each->in_child_();
     mutex_.unlock();
   }
 
@@ -44,7 +55,8 @@ class ForkNotices {
   ForkNotice* first_ = nullptr;
 };
 
-ForkNotice::ForkNotice(std::function<void()> in_child) : in_child_(std::move(in_child)) {
+ForkNotice::ForkNotice(std::function<void()> in_child, Halt halt)
+    : in_child_(std::move(in_child)), halt_(std::move(halt)) {
   ForkNotices::of_this_process().add(*this);
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says so to what belongs to one process when that process forks: in the child, of which it then is a copy.
+// Says so to what belongs to one process when that process forks: in the child, of which it then is a copy. What other
+// threads of the process work on can be held still meanwhile.
 //
-// What is to happen there runs in the forking thread, the only one that the child has, before fork() returns, so it
-// does no more than change memory. It does not run where a child is made without fork()'s handlers (vfork, clone). Made
-// and destroyed from any thread, but not within the handler; it stays where it was made.
+// What is to happen in the child runs in the forking thread, the only one that the child has, before fork() returns, so
+// it does no more than change memory. It does not run where a child is made without fork()'s handlers (vfork, clone).
+// Made and destroyed from any thread, but not within the handler; it stays where it was made.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,11 @@ namespace tutti {
 
 class ForkNotice {
  public:
-  explicit ForkNotice(std::function<void()> in_child);
+  struct Halt {
+    std::function<void()> before;     // the fork: waits until nobody else is in the middle of anything
+    std::function<void()> in_parent;  // behind it
+  };
+  explicit ForkNotice(std::function<void()> in_child, Halt halt = {});
   ForkNotice(const ForkNotice&) = delete;
   ForkNotice& operator=(const ForkNotice&) = delete;
   ~ForkNotice();
@@ -20,6 +25,7 @@ class ForkNotice {
  private:
   friend class ForkNotices;
   std::function<void()> in_child_;
+  Halt halt_;
   ForkNotice* next_ = nullptr;
   ForkNotice* previous_ = nullptr;
 };

@@ -22,8 +22,8 @@ int to_milliseconds(std::chrono::nanoseconds time) {
 }  // namespace
 
 Result<std::unique_ptr<Caretaker>> Caretaker::start(const shm::Region& region, std::uint32_t rank,
-                                                    transport::Endpoint& endpoint) {
-  std::unique_ptr<Caretaker> caretaker(new Caretaker(region, rank, endpoint));
+                                                    transport::Endpoint& endpoint, Events events) {
+  std::unique_ptr<Caretaker> caretaker(new Caretaker(region, rank, endpoint, std::move(events)));
   Caretaker* const work = caretaker.get();
   Result<std::unique_ptr<ServiceThread>> thread =
       ServiceThread::start("tutti-net", [work](int wake_fd) { work->run(wake_fd); });
@@ -38,8 +38,9 @@ void Caretaker::run(int wake_fd) {
   while (!is_ending_.load(std::memory_order_relaxed)) {
     // Acquire: partner of listen().
     const bool listens = is_listening_.load(std::memory_order_acquire);
+    const bool looks = !pauses && !region_.is_broken();
     pollfd polled[] = {
-        {wake_fd, POLLIN, 0}, {listens ? descriptor_ : -1, POLLIN, 0}, {pauses ? -1 : trouble, POLLIN, 0}};
+        {wake_fd, POLLIN, 0}, {listens ? descriptor_ : -1, POLLIN, 0}, {looks ? trouble : -1, POLLIN, 0}};
     const int found = poll(polled, 3, pauses ? to_milliseconds(kBetweenTroubles) : -1);
     if (found < 0) continue;  // EINTR, ENOMEM
     if (polled[0].revents != 0) clear_wake(wake_fd);
@@ -52,7 +53,18 @@ void Caretaker::run(int wake_fd) {
 
 void Caretaker::restore(int wake_fd) {
   while (!is_ending_.load(std::memory_order_relaxed)) {
+    is_restoring_ = true;
+    is_asked_ = false;
+    Holder other{};
+    if (!take(Holder::thread, other)) {
+      // A rank that lets go from here on asks.
+      is_restoring_ = false;
+      if (holder_.load() == Holder::rank) return;
+      continue;
+    }
     const std::chrono::nanoseconds nap = take_steps();
+    if (nap.count() == 0) is_restoring_ = false;
+    let_go();
     if (nap.count() == 0) return;
     pollfd polled[] = {{wake_fd, POLLIN, 0}, {descriptor_, POLLIN, 0}};
     if (poll(polled, 2, to_milliseconds(nap)) > 0 && polled[0].revents != 0) clear_wake(wake_fd);
@@ -60,21 +72,26 @@ void Caretaker::restore(int wake_fd) {
 }
 
 std::chrono::nanoseconds Caretaker::take_steps() {
-  // First: if the rank is at it now, it asks again when it leaves.
-  is_asked_ = false;
-  if (is_in_use_.exchange(true)) return {};
-  std::chrono::nanoseconds nap{};
+  if (region_.is_broken()) return {};
   try {
-    for (int step = 0; step < transport::kStepsThatReadAll && endpoint_.step(); ++step) continue;
-    if (endpoint_.is_connecting())
-      nap = std::max<std::chrono::nanoseconds>(endpoint_.may_sleep(kLongestBetweenSteps), std::chrono::nanoseconds(1));
+    for (int step = 0; step < transport::kStepsThatReadAll; ++step) static_cast<void>(endpoint_.step());
+    if (endpoint_.unreachable()) events_.on_unreachable();
+    if (!endpoint_.is_connecting() || region_.is_broken()) return {};
+    endpoint_.renew_patience();
+    return std::max<std::chrono::nanoseconds>(endpoint_.may_sleep(kLongestBetweenSteps), std::chrono::nanoseconds(1));
   } catch (const std::exception&) {
-    // It wants memory. The connection may be in the middle of something.
-    region_.break_with({Code::system, rank_});
+    events_.on_no_memory();
+    return {};
   }
-  is_in_use_.store(false, std::memory_order_release);
-  is_in_use_.notify_one();
-  return nap;
+}
+
+void Caretaker::halt() {
+  // Nobody else forks meanwhile. A rank in a call is no business of this thread.
+  for (Holder other{}; !take(Holder::fork, other) && other == Holder::thread;) holder_.wait(other);
+}
+
+void Caretaker::go_on() {
+  if (holder_.load() == Holder::fork) let_go();
 }
 
 Caretaker::~Caretaker() {

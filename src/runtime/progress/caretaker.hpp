@@ -6,16 +6,19 @@
 // another host. While the rank is in no call, it restores connections that break: what the rank has sent, and its
 // system has lost, may be all that the others wait for.
 //
-// Owns its thread. One thread at a time calls it.
+// Owns its thread. One thread at a time calls it, and one that forks.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "base/status.hpp"
 #include "runtime/bootstrap/service_thread.hpp"
+#include "runtime/failure/fork_notice.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/shm/region.hpp"
 
@@ -23,9 +26,14 @@ namespace tutti {
 
 class Caretaker {
  public:
+  // Called on its thread, which uses the endpoint meanwhile.
+  struct Events {
+    std::function<void()> on_unreachable;  // Endpoint::unreachable() says who; to forget it is to go on
+    std::function<void()> on_no_memory;    // the endpoint may be in the middle of something
+  };
   // Of that rank. The region and the endpoint are borrowed, and outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Caretaker>> start(const shm::Region& region, std::uint32_t rank,
-                                                                transport::Endpoint& endpoint);
+                                                                transport::Endpoint& endpoint, Events events);
   Caretaker(const Caretaker&) = delete;
   Caretaker& operator=(const Caretaker&) = delete;
   ~Caretaker();
@@ -55,34 +63,54 @@ class Caretaker {
   };
 
  private:
-  Caretaker(const shm::Region& region, std::uint32_t rank, transport::Endpoint& endpoint)
-      : region_(region), rank_(rank), endpoint_(endpoint), descriptor_(endpoint.descriptor()) {}
-  // It takes a few steps at a time, and waits for nothing in them.
+  enum class Holder : std::uint8_t { nobody, rank, thread, fork };
+
+  Caretaker(const shm::Region& region, std::uint32_t rank, transport::Endpoint& endpoint, Events events)
+      : region_(region),
+        rank_(rank),
+        endpoint_(endpoint),
+        events_(std::move(events)),
+        descriptor_(endpoint.descriptor()) {}
+  [[nodiscard]] bool take(Holder holder, Holder& other) {
+    other = Holder::nobody;
+    return holder_.compare_exchange_strong(other, holder);
+  }
+  // The others hold it for a few steps, and wait for nothing meanwhile.
   void step_aside() {
-    while (is_in_use_.exchange(true, std::memory_order_acquire)) is_in_use_.wait(true);
+    for (Holder other{}; !take(Holder::rank, other);) holder_.wait(other);
   }
   void take_over() {
     const bool is_connecting = endpoint_.is_connecting();
-    is_in_use_.store(false);
-    if (is_connecting && !is_asked_.exchange(true)) thread_->wake();
+    holder_.store(Holder::nobody);
+    if (is_connecting && !is_restoring_.load() && !is_asked_.exchange(true)) thread_->wake();
   }
+  void let_go() {
+    holder_.store(Holder::nobody);
+    holder_.notify_all();
+  }
+  // Around a fork, so that the child's copy of the endpoint is not in the middle of what the thread does.
+  void halt();
+  void go_on();
   void run(int wake_fd);
   // Until connections stand and what was lost with one has been sent again, or the rank itself is at it.
   void restore(int wake_fd);
-  // How long to wait at most before the next; nothing: no more are needed from here.
+  // How long to wait at most before the next; nothing: no more are needed.
   [[nodiscard]] std::chrono::nanoseconds take_steps();
 
   const shm::Region& region_;
   std::uint32_t rank_;
   transport::Endpoint& endpoint_;
+  Events events_;
   int descriptor_;
-  // The endpoint, by the rank or by the thread. No mutex: the rank takes it before locks of its own and behind them,
-  // which harms nobody, since the thread never waits while it has it.
-  std::atomic<bool> is_in_use_{false};
+  // Of the endpoint. No mutex: the rank takes it before locks of its own and behind them, which harms nobody, since the
+  // others never wait while they have it.
+  std::atomic<Holder> holder_{Holder::nobody};
   std::uint32_t reliefs_ = 0;
   std::atomic<bool> is_listening_{false};
-  std::atomic<bool> is_asked_{false};  // to go on with connections that the rank is making
+  std::atomic<bool> is_restoring_{false};  // and need not be asked to
+  std::atomic<bool> is_asked_{false};      // to go on with connections that the rank is making
   std::atomic<bool> is_ending_{false};
+  ForkNotice fork_notice_{{}, {.before = [this] { halt(); }, .in_parent = [this] { go_on(); }}};
   std::unique_ptr<ServiceThread> thread_;  // last, so that it ends before what it works on
 };
 

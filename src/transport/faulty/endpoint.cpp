@@ -61,6 +61,7 @@ class FaultyEndpoint final : public Endpoint {
   [[nodiscard]] int descriptor() const override { return real_.descriptor(); }
   [[nodiscard]] int trouble_descriptor() const override { return real_.trouble_descriptor(); }
   [[nodiscard]] bool is_connecting() const override { return real_.is_connecting(); }
+  void renew_patience() override { real_.renew_patience(); }
   void forsake() noexcept override { real_.forsake(); }
 
   [[nodiscard]] bool has_sent_all() const override { return !is_holding() && real_.has_sent_all(); }

@@ -236,7 +236,10 @@ Clock::time_point TcpEndpoint::next_due() const {
 bool TcpEndpoint::use_time() {
   const Clock::time_point now = Clock::now();
   if (now - std::exchange(last_step_, now) > std::min(kLongestGap, shared_.options.restore_within)) {
-    for (Link* link : shared_.unconnected) link->renew_patience(now);
+    for (Link* link : shared_.unconnected) {
+      link->renew_patience(now);
+      link->renew_attempt(now);
+    }
   }
   bool any = false;
   if (!crowded_.empty() && now >= accept_again_) {
@@ -250,6 +253,11 @@ bool TcpEndpoint::use_time() {
   std::erase_if(shared_.unconnected, [now](Link* link) { return !link->on_time(now); });
   strangers_.on_time(now);
   return any;
+}
+
+void TcpEndpoint::renew_patience() {
+  const Clock::time_point now = Clock::now();
+  for (Link* link : shared_.unconnected) link->renew_patience(now);
 }
 
 std::chrono::nanoseconds TcpEndpoint::may_sleep(std::chrono::nanoseconds longest) {

@@ -28,18 +28,19 @@ struct Wish {
   bool is_exact = false;
   std::vector<std::string> names{};
 
-  [[nodiscard]] bool names_it(std::string_view name, std::string_view wanted) const {
+  [[nodiscard]] bool names_it(const Interface& one, std::string_view wanted) const {
+    const std::string_view name = wanted.find(':') == std::string_view::npos ? one.name : one.label;
     return is_exact ? name == wanted : name.starts_with(wanted);
   }
   // The place of the first name that it is; how many there are if none is it, or if they are excluded.
-  [[nodiscard]] std::size_t place_of(std::string_view name) const {
-    const auto is_it = [&](const std::string& wanted) { return names_it(name, wanted); };
+  [[nodiscard]] std::size_t place_of(const Interface& one) const {
+    const auto is_it = [&](const std::string& wanted) { return names_it(one, wanted); };
     const auto found = excludes ? names.end() : std::find_if(names.begin(), names.end(), is_it);
     return static_cast<std::size_t>(found - names.begin());
   }
-  [[nodiscard]] bool takes(std::string_view name) const {
+  [[nodiscard]] bool takes(const Interface& one) const {
     const bool is_named =
-        std::any_of(names.begin(), names.end(), [&](const std::string& wanted) { return names_it(name, wanted); });
+        std::any_of(names.begin(), names.end(), [&](const std::string& wanted) { return names_it(one, wanted); });
     return is_named != excludes;
   }
 };
@@ -64,9 +65,10 @@ int order_of(const Address& address) {
   return is_link_local(address) ? 2 : 1;
 }
 
-bool is_bridge(const Interface& one) {
-  return std::any_of(kBridges.begin(), kBridges.end(),
-                     [&](std::string_view bridge) { return one.name.starts_with(bridge); });
+// Not a bridge of this host, nor the loopback interface.
+bool leads_to_hosts(const Interface& one) {
+  return !one.is_loopback && std::none_of(kBridges.begin(), kBridges.end(),
+                                          [&](std::string_view bridge) { return one.name.starts_with(bridge); });
 }
 
 template <typename Takes>
@@ -115,17 +117,19 @@ Result<std::vector<Interface>> choose_interfaces(std::span<const Interface> all,
       return wrong_argument(
           fmt::format("TUTTI_SOCKET_IFNAME is {}, which names no interface; right are eth0, =eth0 or ^docker,lo",
                       in_quotes(wanted)));
-    std::vector<Interface> chosen =
-        select(all, [](const Interface& one) { return !one.is_loopback && !is_bridge(one); });
+    std::vector<Interface> chosen = select(all, leads_to_hosts);
     if (chosen.empty()) chosen = select(all, [](const Interface& one) { return one.is_loopback; });
     if (chosen.empty()) return Status(Code::system, "this host has no network interface that is up and has an address");
     return chosen;
   }
-  std::vector<Interface> chosen = select(all, [&](const Interface& one) { return wish.takes(one.name); });
+  std::vector<Interface> chosen = select(all, [&](const Interface& one) { return wish.takes(one); });
+  // Who excludes some does not ask for all the others.
+  if (wish.excludes && std::any_of(chosen.begin(), chosen.end(), leads_to_hosts))
+    std::erase_if(chosen, [](const Interface& one) { return !leads_to_hosts(one); });
   // The same order on all hosts whose interfaces have the same names.
   std::stable_sort(chosen.begin(), chosen.end(), [&](const Interface& a, const Interface& b) {
     const auto key = [&](const Interface& one) {
-      return std::tuple(order_of(one.address), wish.place_of(one.name), std::string_view(one.name));
+      return std::tuple(order_of(one.address), wish.place_of(one), std::string_view(one.name));
     };
     return key(a) < key(b);
   });
@@ -147,6 +151,7 @@ Result<std::vector<Interface>> interfaces_to_listen_at(std::string_view wanted) 
     // An address may have a label in place of the name: eth0:1.
     const std::string_view name = one->ifa_name;
     all.push_back({.name = std::string(name.substr(0, name.find(':'))),
+                   .label = one->ifa_name,
                    .address = address_of(*one->ifa_addr),
                    .is_up = (one->ifa_flags & IFF_UP) != 0,
                    .is_loopback = (one->ifa_flags & IFF_LOOPBACK) != 0});

@@ -15,7 +15,8 @@ namespace tutti::transport::tcp {
 
 // An address of an interface.
 struct Interface {
-  std::string name;
+  std::string name{};
+  std::string label{};  // of the address: eth0:1, or the name
   Address address{};
   bool is_up = true;
   bool is_loopback = false;
@@ -25,8 +26,10 @@ struct Interface {
 // then by name. `wanted` is written as NCCL_SOCKET_IFNAME is:
 //   eth,ib      interfaces whose names begin so
 //   =eth0,=eth1 interfaces with just these names (an = in front of the first counts for all)
-//   ^docker,lo  all but those whose names begin so; ^=lo all but those with just this name
-// Empty: all but loopback and the bridges of containers and virtual machines, or loopback where nothing else is.
+//   ^eth1,ib    of what is chosen without a wish, all but those whose names begin so; ^=eth1 all but just this name
+//   eth0:1      addresses whose labels begin so
+// Empty: all but loopback and the bridges of containers and virtual machines, or loopback where nothing else is. If ^
+// leaves none of these, it leaves all others that it does not name.
 // An interface with several addresses is there several times.
 [[nodiscard]] Result<std::vector<Interface>> choose_interfaces(std::span<const Interface> all, std::string_view wanted);
 

@@ -28,9 +28,10 @@ constexpr std::chrono::nanoseconds kLongestBetweenLooks = std::chrono::seconds(2
 constexpr std::size_t kMostAtOnce = 64 << 10;
 constexpr int kMostLastReads = 64;
 
-// How long one address may take before the next is tried.
-std::chrono::nanoseconds attempt_limit(std::chrono::nanoseconds restore_within) {
-  return std::clamp<std::chrono::nanoseconds>(restore_within / 4, std::chrono::milliseconds(50),
+// How long one address may take before the next is tried: so long that each has its chance.
+std::chrono::nanoseconds attempt_limit(std::chrono::nanoseconds restore_within, std::size_t num_addresses) {
+  const auto parts = static_cast<std::int64_t>(std::max<std::size_t>(num_addresses + 1, 4));
+  return std::clamp<std::chrono::nanoseconds>(restore_within / parts, std::chrono::milliseconds(50),
                                               std::chrono::seconds(5));
 }
 
@@ -80,15 +81,15 @@ void Link::on_publish() {
 
 void Link::begin_waiting(Clock::time_point now) {
   state_ = State::waiting;
+  attempt_ = 0;  // the preferred address
   broken_since_ = now;
   pause_ = kFirstPause;
   due_ = now + pause_;
   if (!std::exchange(is_unconnected_, true)) shared_.unconnected.push_back(this);
 }
 
-void Link::renew_patience(Clock::time_point now) {
-  broken_since_ = now;
-  if (state_ == State::connecting) due_ = now + attempt_limit(shared_.options.restore_within);
+void Link::renew_attempt(Clock::time_point now) {
+  if (state_ == State::connecting) due_ = now + attempt_limit(shared_.options.restore_within, addresses().size());
 }
 
 // The system sends no keep-alive probes while sent bytes are unacknowledged.
@@ -123,7 +124,7 @@ void Link::try_next_address(Clock::time_point now) {
   const Status watched = shared_.poller.add(socket_.get(), {PollKey::Kind::link, rank_});
   if (!watched.ok()) return fail_attempt(std::string(watched.message()), now);
   state_ = State::connecting;
-  due_ = now + attempt_limit(shared_.options.restore_within);
+  due_ = now + attempt_limit(shared_.options.restore_within, addresses().size());
 }
 
 void Link::fail_attempt(std::string words, Clock::time_point now) {
@@ -208,7 +209,7 @@ bool Link::adopt(Admitted offered) {
     lose();
     return true;
   }
-  set_restoring(is_open());
+  if (is_open()) set_restoring(true);
   disconnect();
   socket_ = std::move(offered.socket);
   set_patience(socket_.get(), shared_.options.restore_within);

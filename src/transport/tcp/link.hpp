@@ -60,8 +60,9 @@ class Link {
   // asked again.
   bool on_time(Clock::time_point now);
   [[nodiscard]] Clock::time_point due() const { return due_; }
-  // Nobody has asked for long, so the time did not count.
-  void renew_patience(Clock::time_point now);
+  // The time so far did not count: for the rank, or for the address that is being tried.
+  void renew_patience(Clock::time_point now) { broken_since_ = now; }
+  void renew_attempt(Clock::time_point now);
   // Breaks the connection if nothing of what this end has sent has been acknowledged for longer than is allowed. A host
   // acknowledges for ranks that do not read, too. To be asked now and then.
   void look_for_silence(Clock::time_point now);

@@ -43,7 +43,7 @@ TEST(Interfaces, ArePreferredInTurn) {
   using Order = std::vector<int>;
   const std::vector<Address> three = {loopback(2), loopback(3), loopback(4), loopback_ipv6()};
   EXPECT_EQ(preferred(three, 1, 0, 3), (Order{2, 3, 4, 1}));
-  EXPECT_EQ(preferred(three, 1, 1, 3), (Order{3, 4, 2, 1}));
+  EXPECT_EQ(preferred(three, 1, 1, 3), (Order{3, 2, 4, 1}));
   EXPECT_EQ(preferred(three, 1, 5, 3), (Order{4, 2, 3, 1}));
   // The other rank has two, or one.
   EXPECT_EQ(preferred(three, 1, 3, 2), (Order{3, 2, 4, 1}));
