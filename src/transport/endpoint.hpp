@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -118,8 +119,9 @@ class Endpoint {
   [[nodiscard]] virtual int trouble_descriptor() const { return -1; }
   // Whether connections are being made, or what was lost with one is still to be sent again. Only step() does that.
   [[nodiscard]] virtual bool is_connecting() const { return false; }
-  // Who could not be reached so far has all its time again: for steps made for others, which give nobody up.
-  virtual void renew_patience() {}
+  // Ranks that could not be reached so far have all their time again, if they matter: for steps that are to give nobody
+  // up.
+  virtual void renew_patience(const std::function<bool(std::uint32_t rank)>& matters) { static_cast<void>(matters); }
   // In a forked child, which has copies of all connections: closes these, so that the end of the rank is seen. Nothing
   // else may be called there.
   virtual void forsake() noexcept = 0;

@@ -113,11 +113,15 @@ TEST(TcpEndpoint, NobodyIsGivenUpWhosePatienceIsRenewed) {
   const auto end = Clock::now() + milliseconds(400);
   while (Clock::now() < end) {
     endpoint.step();
-    endpoint.renew_patience();
+    endpoint.renew_patience([](std::uint32_t rank) { return rank == 1; });
   }
   EXPECT_FALSE(endpoint.unreachable());
   EXPECT_TRUE(endpoint.is_connecting());
-  EXPECT_TRUE(until([&] { return endpoint.unreachable().has_value(); }, [&] { endpoint.step(); }));
+  const auto step = [&] {
+    endpoint.step();
+    endpoint.renew_patience([](std::uint32_t) { return false; });
+  };
+  EXPECT_TRUE(until([&] { return endpoint.unreachable().has_value(); }, step));
   EXPECT_FALSE(endpoint.is_connecting());
 }
 

@@ -14,6 +14,7 @@ namespace {
 // Between two looks for trouble: a rank that is in a call sees to it itself.
 constexpr std::chrono::milliseconds kBetweenTroubles{100};
 constexpr std::chrono::milliseconds kLongestBetweenSteps{250};
+constexpr std::chrono::milliseconds kLongestBetweenUses{250};
 
 int to_milliseconds(std::chrono::nanoseconds time) {
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
@@ -53,16 +54,9 @@ void Caretaker::run(int wake_fd) {
 
 void Caretaker::restore(int wake_fd) {
   while (!is_ending_.load(std::memory_order_relaxed)) {
-    is_restoring_ = true;
-    is_asked_ = false;
-    Holder other{};
-    if (!take(Holder::thread, other)) {
-      // A rank that lets go from here on asks.
-      is_restoring_ = false;
-      if (holder_.load() == Holder::rank) return;
-      continue;
-    }
+    if (!take_from_rank()) return;
     const std::chrono::nanoseconds nap = take_steps();
+    // Before it lets go: from then on the rank may leave something to be done.
     if (nap.count() == 0) is_restoring_ = false;
     let_go();
     if (nap.count() == 0) return;
@@ -71,13 +65,35 @@ void Caretaker::restore(int wake_fd) {
   }
 }
 
+// False where the rank is in a call.
+bool Caretaker::take_from_rank() {
+  for (;;) {
+    is_restoring_ = true;
+    is_asked_ = false;
+    if (take(Holder::thread)) {
+      if (!is_forking_.load()) return true;
+      let_go();
+      is_forking_.wait(true);
+      continue;
+    }
+    is_restoring_ = false;
+    // A rank that leaves from here on asks, if need be.
+    if (holder_.load() == Holder::rank) return false;
+  }
+}
+
+void Caretaker::let_go() {
+  holder_.store(Holder::nobody);
+  holder_.notify_all();
+}
+
 std::chrono::nanoseconds Caretaker::take_steps() {
   if (region_.is_broken()) return {};
   try {
     for (int step = 0; step < transport::kStepsThatReadAll; ++step) static_cast<void>(endpoint_.step());
     if (endpoint_.unreachable()) events_.on_unreachable();
     if (!endpoint_.is_connecting() || region_.is_broken()) return {};
-    endpoint_.renew_patience();
+    if (is_rank_away()) endpoint_.renew_patience([this](std::uint32_t rank) { return !region_.has_left(rank); });
     return std::max<std::chrono::nanoseconds>(endpoint_.may_sleep(kLongestBetweenSteps), std::chrono::nanoseconds(1));
   } catch (const std::exception&) {
     events_.on_no_memory();
@@ -85,13 +101,20 @@ std::chrono::nanoseconds Caretaker::take_steps() {
   }
 }
 
+bool Caretaker::is_rank_away() {
+  const auto now = std::chrono::steady_clock::now();
+  if (std::exchange(known_uses_, times_used_) != times_used_) away_since_ = now;
+  return now - away_since_ > kLongestBetweenUses;
+}
+
 void Caretaker::halt() {
-  // Nobody else forks meanwhile. A rank in a call is no business of this thread.
-  for (Holder other{}; !take(Holder::fork, other) && other == Holder::thread;) holder_.wait(other);
+  is_forking_ = true;
+  while (holder_.load() == Holder::thread) holder_.wait(Holder::thread);
 }
 
 void Caretaker::go_on() {
-  if (holder_.load() == Holder::fork) let_go();
+  is_forking_ = false;
+  is_forking_.notify_all();
 }
 
 Caretaker::~Caretaker() {

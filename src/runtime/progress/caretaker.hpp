@@ -63,7 +63,7 @@ class Caretaker {
   };
 
  private:
-  enum class Holder : std::uint8_t { nobody, rank, thread, fork };
+  enum class Holder : std::uint8_t { nobody, rank, thread };
 
   Caretaker(const shm::Region& region, std::uint32_t rank, transport::Endpoint& endpoint, Events events)
       : region_(region),
@@ -71,22 +71,18 @@ class Caretaker {
         endpoint_(endpoint),
         events_(std::move(events)),
         descriptor_(endpoint.descriptor()) {}
-  [[nodiscard]] bool take(Holder holder, Holder& other) {
-    other = Holder::nobody;
+  [[nodiscard]] bool take(Holder holder) {
+    Holder other = Holder::nobody;
     return holder_.compare_exchange_strong(other, holder);
   }
-  // The others hold it for a few steps, and wait for nothing meanwhile.
   void step_aside() {
-    for (Holder other{}; !take(Holder::rank, other);) holder_.wait(other);
+    while (!take(Holder::rank)) holder_.wait(Holder::thread);
+    ++times_used_;
   }
   void take_over() {
-    const bool is_connecting = endpoint_.is_connecting();
+    const bool is_needed = endpoint_.is_connecting() || endpoint_.unreachable().has_value();
     holder_.store(Holder::nobody);
-    if (is_connecting && !is_restoring_.load() && !is_asked_.exchange(true)) thread_->wake();
-  }
-  void let_go() {
-    holder_.store(Holder::nobody);
-    holder_.notify_all();
+    if (is_needed && !is_restoring_.load() && !is_asked_.exchange(true)) thread_->wake();
   }
   // Around a fork, so that the child's copy of the endpoint is not in the middle of what the thread does.
   void halt();
@@ -94,8 +90,12 @@ class Caretaker {
   void run(int wake_fd);
   // Until connections stand and what was lost with one has been sent again, or the rank itself is at it.
   void restore(int wake_fd);
+  [[nodiscard]] bool take_from_rank();
+  void let_go();
   // How long to wait at most before the next; nothing: no more are needed.
   [[nodiscard]] std::chrono::nanoseconds take_steps();
+  // A rank that only asks, again and again, whether something is done is not away.
+  [[nodiscard]] bool is_rank_away();
 
   const shm::Region& region_;
   std::uint32_t rank_;
@@ -103,14 +103,20 @@ class Caretaker {
   Events events_;
   int descriptor_;
   // Of the endpoint. No mutex: the rank takes it before locks of its own and behind them, which harms nobody, since the
-  // others never wait while they have it.
+  // thread never waits while it has it.
   std::atomic<Holder> holder_{Holder::nobody};
   std::uint32_t reliefs_ = 0;
+  // Who holds it may look: how often the rank has used it, how often the thread knows of, and since when.
+  std::uint64_t times_used_ = 0;
+  std::uint64_t known_uses_ = 0;
+  std::chrono::steady_clock::time_point away_since_;
   std::atomic<bool> is_listening_{false};
   std::atomic<bool> is_restoring_{false};  // and need not be asked to
   std::atomic<bool> is_asked_{false};      // to go on with connections that the rank is making
+  std::atomic<bool> is_forking_{false};
   std::atomic<bool> is_ending_{false};
-  ForkNotice fork_notice_{{}, {.before = [this] { halt(); }, .in_parent = [this] { go_on(); }}};
+  ForkNotice fork_notice_{[this] { holder_ = Holder::nobody; },
+                          {.before = [this] { halt(); }, .in_parent = [this] { go_on(); }}};
   std::unique_ptr<ServiceThread> thread_;  // last, so that it ends before what it works on
 };
 

@@ -61,7 +61,9 @@ class FaultyEndpoint final : public Endpoint {
   [[nodiscard]] int descriptor() const override { return real_.descriptor(); }
   [[nodiscard]] int trouble_descriptor() const override { return real_.trouble_descriptor(); }
   [[nodiscard]] bool is_connecting() const override { return real_.is_connecting(); }
-  void renew_patience() override { real_.renew_patience(); }
+  void renew_patience(const std::function<bool(std::uint32_t rank)>& matters) override {
+    real_.renew_patience(matters);
+  }
   void forsake() noexcept override { real_.forsake(); }
 
   [[nodiscard]] bool has_sent_all() const override { return !is_holding() && real_.has_sent_all(); }

@@ -76,8 +76,8 @@ class StripedEndpoint final : public Endpoint {
   [[nodiscard]] bool is_connecting() const override {
     return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->is_connecting(); });
   }
-  void renew_patience() override {
-    for (const std::unique_ptr<Endpoint>& part : parts_) part->renew_patience();
+  void renew_patience(const std::function<bool(std::uint32_t rank)>& matters) override {
+    for (const std::unique_ptr<Endpoint>& part : parts_) part->renew_patience(matters);
   }
   void forsake() noexcept override {
     for (const std::unique_ptr<Endpoint>& part : parts_) part->forsake();

@@ -255,9 +255,10 @@ bool TcpEndpoint::use_time() {
   return any;
 }
 
-void TcpEndpoint::renew_patience() {
+void TcpEndpoint::renew_patience(const std::function<bool(std::uint32_t rank)>& matters) {
   const Clock::time_point now = Clock::now();
-  for (Link* link : shared_.unconnected) link->renew_patience(now);
+  for (Link* link : shared_.unconnected)
+    if (matters(link->rank())) link->renew_patience(now);
 }
 
 std::chrono::nanoseconds TcpEndpoint::may_sleep(std::chrono::nanoseconds longest) {

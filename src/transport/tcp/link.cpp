@@ -81,7 +81,6 @@ void Link::on_publish() {
 
 void Link::begin_waiting(Clock::time_point now) {
   state_ = State::waiting;
-  attempt_ = 0;  // the preferred address
   broken_since_ = now;
   pause_ = kFirstPause;
   due_ = now + pause_;
@@ -101,7 +100,7 @@ void Link::look_for_silence(Clock::time_point now) {
   const bool was_away = now - before > kLongestBetweenLooks;
   if (!last || !last->is_awaited || last->age <= now - before || was_away) heard_at_ = now;
   if (now - heard_at_ > std::max(shared_.options.restore_within, kLeastSilence))
-    break_off("its host acknowledges nothing");
+    break_off("its host acknowledges nothing", Way::silent);
 }
 
 bool Link::on_time(Clock::time_point now) {
@@ -249,7 +248,7 @@ void Link::disconnect() {
   send_error_ = 0;
 }
 
-void Link::break_off(std::string words) {
+void Link::break_off(std::string words, Way way) {
   const Clock::time_point now = Clock::now();
   const bool was_greeting = state_ == State::greeting;
   if (is_open()) set_restoring(true);
@@ -260,6 +259,7 @@ void Link::break_off(std::string words) {
     return fail_attempt(std::move(words), now);
   }
   trouble_ = break_ = std::move(words);
+  if (way == Way::open) attempt_ = 0;
   // Also where nothing has gone or come: the first message may have been on its way.
   begin_waiting(now);
 }
@@ -338,7 +338,8 @@ bool Link::receive() {
     if (got.has_ended || (got.bytes == 0 && send_error_ != 0)) {
       const bool was_greeting = state_ == State::greeting;
       break_off(was_greeting ? "it closed the connection without an answer"
-                             : words_of_error(got.error != 0 ? got.error : send_error_));
+                             : words_of_error(got.error != 0 ? got.error : send_error_),
+                got.error == ETIMEDOUT ? Way::silent : Way::open);
       return true;
     }
     if (got.bytes == 0) break;

@@ -33,6 +33,7 @@ class Link {
   [[nodiscard]] OutgoingQueue& to(Traffic traffic) { return sender_.queue(traffic); }
   [[nodiscard]] IncomingQueue& from(Traffic traffic) { return receiver_.queue(traffic); }
 
+  [[nodiscard]] std::uint32_t rank() const { return rank_; }
   // How often a message, or a part of one, has come.
   [[nodiscard]] std::uint64_t num_pieces() const { return receiver_.num_pieces(); }
   [[nodiscard]] bool is_open() const { return state_ == State::open; }
@@ -89,7 +90,9 @@ class Link {
   void finish_connecting();
   void close();
   void disconnect();
-  void break_off(std::string words);
+  // Where the way itself is silent, another address comes first, and else the preferred one.
+  enum class Way : std::uint8_t { open, silent };
+  void break_off(std::string words, Way way = Way::open);
   void open(const Progress& there);
 
   // Whether what was lost with a connection has still to be sent again.

@@ -31,7 +31,7 @@ class TcpEndpoint final : public Endpoint {
   [[nodiscard]] int descriptor() const override { return shared_.poller.descriptor(); }
   [[nodiscard]] int trouble_descriptor() const override { return shared_.poller.trouble_descriptor(); }
   [[nodiscard]] bool is_connecting() const override { return has_timers() || shared_.restoring > 0; }
-  void renew_patience() override;
+  void renew_patience(const std::function<bool(std::uint32_t rank)>& matters) override;
   [[nodiscard]] bool has_sent_all() const override;
   [[nodiscard]] bool has_delivered(std::uint32_t rank) const override;
   [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return shared_.unreachable; }
