@@ -119,8 +119,7 @@ class Endpoint {
   [[nodiscard]] virtual int trouble_descriptor() const { return -1; }
   // Whether connections are being made, or what was lost with one is still to be sent again. Only step() does that.
   [[nodiscard]] virtual bool is_connecting() const { return false; }
-  // Ranks that could not be reached so far have all their time again, if they matter: for steps that are to give nobody
-  // up.
+  // Restarts the time limit of each rank that could not be reached so far and for which `matters` is true.
   virtual void renew_patience(const std::function<bool(std::uint32_t rank)>& matters) { static_cast<void>(matters); }
   // In a forked child, which has copies of all connections: closes these, so that the end of the rank is seen. Nothing
   // else may be called there.

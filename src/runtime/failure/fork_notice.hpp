@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says so to what belongs to one process when that process forks: in the child, of which it then is a copy. What other
-// threads of the process work on can be held still meanwhile.
+// Tells what belongs to one process that the process has forked: in the child, of which it then is a copy. Before the
+// fork, it can also wait until other threads have stopped working on it.
 //
 // What is to happen in the child runs in the forking thread, the only one that the child has, before fork() returns, so
 // it does no more than change memory. It does not run where a child is made without fork()'s handlers (vfork, clone).

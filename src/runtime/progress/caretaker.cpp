@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-// Between two looks for trouble: a rank that is in a call sees to it itself.
+// The shortest time between two looks for trouble. A rank in a call handles trouble itself.
 constexpr std::chrono::milliseconds kBetweenTroubles{100};
 constexpr std::chrono::milliseconds kLongestBetweenSteps{250};
 constexpr std::chrono::milliseconds kLongestBetweenUses{250};

@@ -6,7 +6,7 @@
 // another host. While the rank is in no call, it restores connections that break: what the rank has sent, and its
 // system has lost, may be all that the others wait for.
 //
-// Owns its thread. One thread at a time calls it, and one that forks.
+// Owns its thread. One thread at a time may call it. Another one may fork meanwhile.
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,7 @@ class Caretaker {
   // It may ring once more.
   void stop() { is_listening_.store(false, std::memory_order_relaxed); }
 
-  // The rank itself uses the endpoint, as long as this lives; another may live meanwhile. Null: nobody else would.
+  // The rank itself uses the endpoint, as long as this lives. Reliefs may be nested. Null: there is no caretaker.
   class Relief {
    public:
     explicit Relief(Caretaker* caretaker) : caretaker_(caretaker) {

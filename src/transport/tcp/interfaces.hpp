@@ -26,10 +26,10 @@ struct Interface {
 // then by name. `wanted` is written as NCCL_SOCKET_IFNAME is:
 //   eth,ib      interfaces whose names begin so
 //   =eth0,=eth1 interfaces with just these names (an = in front of the first counts for all)
-//   ^eth1,ib    of what is chosen without a wish, all but those whose names begin so; ^=eth1 all but just this name
+//   ^eth1,ib    the choice for an empty wish without interfaces whose names begin so; ^=eth1 without just this name
 //   eth0:1      addresses whose labels begin so
-// Empty: all but loopback and the bridges of containers and virtual machines, or loopback where nothing else is. If ^
-// leaves none of these, it leaves all others that it does not name.
+// Empty: all but loopback and the bridges of containers and virtual machines, or loopback where nothing else is. If
+// nothing remains with ^, all other interfaces that it does not name are chosen.
 // An interface with several addresses is there several times.
 [[nodiscard]] Result<std::vector<Interface>> choose_interfaces(std::span<const Interface> all, std::string_view wanted);
 

@@ -90,7 +90,7 @@ class Link {
   void finish_connecting();
   void close();
   void disconnect();
-  // Where the way itself is silent, another address comes first, and else the preferred one.
+  // Behind a silent way to the other host another address is tried first, and else the preferred one.
   enum class Way : std::uint8_t { open, silent };
   void break_off(std::string words, Way way = Way::open);
   void open(const Progress& there);
@@ -118,7 +118,7 @@ class Link {
   bool is_owing_ = false;
   bool is_due_ = false;
   bool is_unread_ = false;
-  bool is_restoring_ = false;  // and counted there
+  bool is_restoring_ = false;  // counted in Shared::restoring
 
   std::size_t attempt_ = 0;
   std::size_t refused_ = 0;  // attempts in a row, since the connection broke
