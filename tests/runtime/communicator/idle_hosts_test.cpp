@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What communicators over hosts cost while nobody calls anything: next to nothing, however many a process has.
+// What communicators over hosts do while nobody calls them: they cost next to nothing, however many a process has, and
+// accept connections.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,39 @@ TEST(IdleCommunicators, OverHostsUseNoProcessorTime) {
     EXPECT_LT(share, kMostOfACore) << "rank " << rank;
     fmt::print("rank {}: {:.4f} % of a core with {} idle communicators\n", rank, 100 * share, kIdleCommunicators);
   }
+}
+
+// Rank 0 sends to rank 3, with which it has had nothing to do so far, and rank 3 waits in another communicator for rank
+// 0, which waits there only behind the send.
+std::string send_to_one_elsewhere(const UniqueId& id, int rank, int num_ranks) {
+  tuttiUniqueId raw{};
+  std::memcpy(raw.internal, id.to_bytes().data(), sizeof raw.internal);
+  tuttiComm_t comm = nullptr;
+  tuttiComm_t other = nullptr;
+  int value = rank == 0 ? 7 : 0;
+  tuttiResult_t result = tuttiCommInitRank(&comm, num_ranks, raw, rank);
+  if (result == tuttiSuccess) result = tuttiCommDup(comm, &other);
+  if (result == tuttiSuccess && rank == 0) result = tuttiSend(&value, 1, tuttiInt32, 3, comm);
+  if (result == tuttiSuccess) result = tuttiBarrier(other);
+  if (result == tuttiSuccess && rank == 3) result = tuttiRecv(&value, 1, tuttiInt32, 0, comm);
+  std::string said = result != tuttiSuccess ? tuttiGetLastError(nullptr) : fmt::format("{}", value);
+  tuttiCommDestroy(other);
+  tuttiCommDestroy(comm);
+  return said;
+}
+
+TEST(FirstMessage, ArrivesAtARankThatWaitsInAnotherCommunicator) {
+  // In the barrier with which communicators begin, rank 0 talks to all but ranks 3 and 5.
+  constexpr int kRanks = 8;
+  test::Children children(kRanks, [](int rank, const UniqueId& id, const test::Children::Report& report) {
+    setenv("TUTTI_HOST_ID", fmt::format("host{}", rank).c_str(), 1);
+    setenv("TUTTI_TIMEOUT", "20s", 1);
+    report(send_to_one_elsewhere(id, rank, kRanks));
+  });
+  const auto server = test::start_server_on_network();
+  children.release(server->id());
+  for (int rank = 0; rank < kRanks; ++rank)
+    EXPECT_EQ(children.line(rank), rank == 0 || rank == 3 ? "7" : "0") << "rank " << rank;
 }
 
 }  // namespace
