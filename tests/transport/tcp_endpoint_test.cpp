@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -16,6 +17,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include "tests/transport/conversation.hpp"
@@ -123,6 +125,52 @@ TEST(TcpEndpoint, NobodyIsGivenUpWhosePatienceIsRenewed) {
   };
   EXPECT_TRUE(until([&] { return endpoint.unreachable().has_value(); }, step));
   EXPECT_FALSE(endpoint.is_connecting());
+}
+
+// A network namespace for this thread alone, in which it can talk to itself until it is cut off.
+bool enter_own_network() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe, cert-env33-c): the words are these
+  return unshare(CLONE_NEWNET) == 0 && std::system(
+                                           "ip link set lo up && ip rule add pref 10 lookup local && "
+                                           "ip rule delete pref 0") == 0;
+}
+// NOLINTNEXTLINE(concurrency-mt-unsafe, cert-env33-c): the same
+bool cut_off() { return std::system("ip rule add pref 5 blackhole") == 0; }
+
+// The system sends nothing of what both write then, and so awaits no acknowledgement, and sends no probes.
+TEST(TcpEndpoint, HostWithoutARouteIsNoticedAlthoughNothingIsOnItsWay) {
+  std::string outcome = "nothing";
+  std::thread([&] {
+    if (!enter_own_network()) {
+      outcome = "not allowed";
+      return;
+    }
+    TcpWorld world({.num_ranks = 2, .restore_within = std::chrono::seconds(1)});
+    const auto publish = [&] {
+      for (std::uint32_t rank = 0; rank < 2; ++rank) world.endpoint(rank).to(1 - rank, Traffic::schedules).publish(1);
+    };
+    const auto both = [&](const auto& is_so) { return is_so(0U) && is_so(1U); };
+    const auto step = [&] {
+      for (std::uint32_t rank = 0; rank < 2; ++rank)
+        if (!world.endpoint(rank).step()) world.endpoint(rank).sleep(milliseconds(5));
+    };
+    publish();
+    EXPECT_TRUE(until(
+        [&] {
+          return both([&](std::uint32_t rank) {
+            return world.endpoint(rank).from(1 - rank, Traffic::schedules).has_message();
+          });
+        },
+        step));
+    // All of it is acknowledged by then.
+    std::this_thread::sleep_for(milliseconds(100));
+    EXPECT_TRUE(cut_off());
+    publish();
+    const auto is_lost = [&](std::uint32_t rank) { return world.endpoint(rank).unreachable().has_value(); };
+    outcome = until([&] { return both(is_lost); }, step) ? "noticed" : "not noticed";
+  }).join();
+  if (outcome == "not allowed") GTEST_SKIP() << "this process may not make a network namespace, or has no ip command";
+  EXPECT_EQ(outcome, "noticed");
 }
 
 TEST(TcpEndpoint, SecondAddressIsTakenWhereTheFirstRefuses) {

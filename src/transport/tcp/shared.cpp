@@ -7,8 +7,10 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "base/system/take_fd.hpp"
@@ -23,6 +25,22 @@ void set_number(int socket, int level, int option, std::int64_t value) {
   const int number = static_cast<int>(std::clamp<std::int64_t>(value, 1, 1 << 30));
   // A system that refuses only notices later.
   static_cast<void>(setsockopt(socket, level, option, &number, sizeof number));
+}
+
+// A datagram socket sends nothing when it connects, but finds the route.
+bool has_route_to_peer(int socket) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  auto* const address = reinterpret_cast<sockaddr*>(&peer);
+  if (getpeername(socket, address, &size) != 0) return true;
+  const UniqueFd probe = take_fd(::socket(peer.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return !probe.valid() || connect(probe.get(), address, size) == 0;
+}
+
+// What the system cannot send for want of a route counts neither as unacknowledged, nor does it send probes meanwhile.
+bool has_stuck_bytes(int socket) {
+  int waiting = 0;
+  return ioctl(socket, SIOCOUTQ, &waiting) == 0 && waiting > 0 && !has_route_to_peer(socket);
 }
 
 }  // namespace
@@ -60,7 +78,8 @@ std::optional<Acknowledgement> last_acknowledgement(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
-  return Acknowledgement{info.tcpi_unacked > 0, std::chrono::milliseconds(info.tcpi_last_ack_recv)};
+  return Acknowledgement{info.tcpi_unacked > 0 || has_stuck_bytes(socket),
+                         std::chrono::milliseconds(info.tcpi_last_ack_recv)};
 }
 
 Received receive_into(int socket, std::span<iovec> parts) {
