@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -187,36 +186,6 @@ TEST(TcpEndpoint, SecondAddressIsTakenWhereTheFirstRefuses) {
                       world.endpoint(0).step();
                       world.endpoint(1).step();
                     }));
-}
-
-// Rank 1 has two addresses, and cannot reach rank 0 itself.
-TEST(TcpEndpoint, ConnectionThatIsCutIsMadeAgainAtTheFirstAddress) {
-  std::array<Relay, 2> relays{Relay([number = 0]() mutable { return Course{.limit = number++ == 0 ? 2000U : 0U}; }),
-                              Relay()};
-  Relay refusing;
-  refusing.end();
-  TcpWorld::Setup setup;
-  setup.told = [&](std::uint32_t rank, const Address& real) {
-    if (rank == 0) return std::vector{refusing.address()};
-    for (Relay& relay : relays) relay.lead_to(real);
-    return std::vector{relays[0].address(), relays[1].address()};
-  };
-  TcpWorld world(setup);
-  const auto step = [&] {
-    for (std::uint32_t rank = 0; rank < 2; ++rank) world.endpoint(rank).step();
-    for (Relay& relay : relays) relay.step();
-  };
-  Incoming& from = world.endpoint(1).from(0, Traffic::schedules);
-  Outgoing& to = world.endpoint(0).to(1, Traffic::schedules);
-  for (int message = 0; message < 3; ++message) {
-    std::memset(to.slot(1500), message, 1500);
-    to.publish(1);
-    ASSERT_TRUE(until([&] { return from.has_message(); }, step));
-    from.take();
-  }
-  EXPECT_EQ(relays[0].num_cuts(), 1);
-  EXPECT_EQ(relays[0].num_connections(), 2);
-  EXPECT_EQ(relays[1].num_connections(), 0);
 }
 
 TEST(TcpEndpoint, LateDestinationIsWaitedFor) {
