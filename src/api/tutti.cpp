@@ -200,7 +200,7 @@ tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id) {
     const auto addresses = tutti::addresses_of_interfaces(reading->variables);
     if (!addresses.ok()) return report(addresses.status());
     tutti::RendezvousOptions options{.most_generations = 1};
-    if (!addresses->all.empty()) options.address = addresses->all.front();
+    if (!addresses->of_interfaces.empty()) options.address = addresses->of_interfaces.front().front();
     auto server = tutti::RendezvousServer::start(options);
     if (!server.ok()) return report(server.status());
     const tutti::UniqueId::Raw raw = (*server)->id().to_bytes();

@@ -2,8 +2,7 @@
 #include "runtime/bootstrap/addresses.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <utility>
+#include <numeric>
 
 #include "transport/tcp/interfaces.hpp"
 
@@ -13,47 +12,50 @@ namespace {
 
 using transport::tcp::Interface;
 
-// First the first address of each interface, of the first one's family; and how many these are.
-struct Chosen {
-  std::vector<Interface> interfaces;
-  std::size_t num_in_turn = 0;
-};
+// By interface, so that one's addresses of the first one's family stand together; then what is of the other family.
+using Grouped = std::vector<std::vector<Interface>>;
 
-Result<Chosen> interfaces_asked_for(const Variables& variables) {
+Result<Grouped> interfaces_asked_for(const Variables& variables) {
   const std::string wanted = variables.text(VariableId::socket_ifname);
-  if (wanted.empty()) return Chosen();
+  if (wanted.empty()) return Grouped();
   TUTTI_TRY_ASSIGN(std::vector<Interface> found, transport::tcp::interfaces_to_listen_at(wanted));
   std::erase_if(found, [](const Interface& one) { return transport::tcp::is_link_local(one.address); });
   if (found.empty())
     return Status(Code::invalid_usage,
                   "the interfaces asked for have link-local addresses only, by which other hosts "
                   "cannot reach this one");
-  Chosen chosen;
-  std::vector<Interface> others;
-  for (Interface& one : found) {
-    const bool is_alike = chosen.interfaces.empty() || one.address.family == chosen.interfaces.front().address.family;
-    const bool is_new = std::none_of(chosen.interfaces.begin(), chosen.interfaces.end(),
-                                     [&](const Interface& other) { return other.name == one.name; });
-    (is_alike && is_new ? chosen.interfaces : others).push_back(std::move(one));
+  const Address::Family family = found.front().address.family;
+  const auto others = std::stable_partition(found.begin(), found.end(),
+                                            [&](const Interface& one) { return one.address.family == family; });
+  Grouped groups;
+  for (auto one = found.begin(); one != others; ++one) {
+    const auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.front().name == one->name; });
+    if (group == groups.end())
+      groups.push_back({*one});
+    else
+      group->push_back(*one);
   }
-  chosen.num_in_turn = chosen.interfaces.size();
-  std::move(others.begin(), others.end(), std::back_inserter(chosen.interfaces));
-  return chosen;
+  groups.emplace_back(others, found.end());
+  return groups;
 }
 
 }  // namespace
 
 Result<HostAddresses> addresses_of_interfaces(const Variables& variables) {
-  TUTTI_TRY_ASSIGN(const Chosen chosen, interfaces_asked_for(variables));
-  HostAddresses addresses{.all = {}, .num_in_turn = chosen.num_in_turn};
-  for (const Interface& one : chosen.interfaces) addresses.all.push_back(one.address);
+  TUTTI_TRY_ASSIGN(const Grouped groups, interfaces_asked_for(variables));
+  HostAddresses addresses;
+  for (const std::vector<Interface>& group : groups) {
+    std::vector<Address>& all = &group == &groups.back() ? addresses.others : addresses.of_interfaces.emplace_back();
+    for (const Interface& one : group) all.push_back(one.address);
+  }
   return addresses;
 }
 
 Result<std::vector<std::string>> names_of_interfaces(const Variables& variables) {
-  TUTTI_TRY_ASSIGN(const Chosen chosen, interfaces_asked_for(variables));
+  TUTTI_TRY_ASSIGN(const Grouped groups, interfaces_asked_for(variables));
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < chosen.num_in_turn; ++i) names.push_back(chosen.interfaces[i].name);
+  for (std::size_t i = 0; i + 1 < groups.size(); ++i) names.push_back(groups[i].front().name);
   return names;
 }
 
@@ -64,14 +66,37 @@ Result<Address> address_for_hosts(const Variables& variables) {
   return found->front().address;
 }
 
-void prefer_interface(std::span<Address> addresses, std::size_t num_parts, std::size_t first, std::size_t num_common) {
+void keep_at_most(HostAddresses& addresses, std::size_t most) {
+  std::vector<std::vector<Address>>& groups = addresses.of_interfaces;
+  const auto total = [&] {
+    return std::accumulate(groups.begin(), groups.end(), addresses.others.size(),
+                           [](std::size_t sum, const std::vector<Address>& group) { return sum + group.size(); });
+  };
+  for (std::size_t surplus = total() - std::min(total(), most); surplus > 0; --surplus) {
+    if (!addresses.others.empty()) {
+      addresses.others.pop_back();
+      continue;
+    }
+    const auto longest = std::max_element(groups.rbegin(), groups.rend(),
+                                          [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    longest->pop_back();
+    if (longest->empty()) groups.pop_back();
+  }
+}
+
+void prefer_interface(std::span<Address> addresses, std::uint32_t begins, std::size_t num_parts, std::size_t first,
+                      std::size_t num_common) {
   const std::size_t each = addresses.size() / num_parts;
-  const std::size_t turning = std::min(num_common, each);
-  if (turning < 2) return;
-  for (std::size_t part = 0; part < num_parts; ++part) {
-    const std::span<Address> common = addresses.subspan(part * each, turning);
-    const auto preferred = common.begin() + static_cast<std::ptrdiff_t>((first + part) % turning);
-    std::rotate(common.begin(), preferred, preferred + 1);
+  std::vector<std::size_t> bounds;
+  for (std::size_t i = 0; i < each; ++i)
+    if ((begins >> i & 1) != 0) bounds.push_back(i);
+  bounds.push_back(each);
+  const std::size_t turning = std::min(num_common, bounds.size() - 1);
+  for (std::size_t part = 0; part < num_parts && turning > 1; ++part) {
+    const std::size_t preferred = (first + part) % turning;
+    const auto own = addresses.begin() + static_cast<std::ptrdiff_t>(part * each);
+    std::rotate(own, own + static_cast<std::ptrdiff_t>(bounds[preferred]),
+                own + static_cast<std::ptrdiff_t>(bounds[preferred + 1]));
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,11 +14,10 @@
 
 namespace tutti {
 
-// Where a rank can be reached. Ranks of a host take the first `num_in_turn` of these in turn, one for each interface;
-// they are of one family. The others are tried when those fail.
+// Where a rank can be reached. Ranks of a host take its interfaces in turn.
 struct HostAddresses {
-  std::vector<Address> all;
-  std::size_t num_in_turn = 1;
+  std::vector<std::vector<Address>> of_interfaces;  // by interface, at least one each, all of one family
+  std::vector<Address> others;                      // of the other family, which are tried when those fail
 };
 
 // Of the interfaces of TUTTI_SOCKET_IFNAME, with port 0; empty where that is not set. None is a link-local one of IPv6.
@@ -29,9 +29,14 @@ struct HostAddresses {
 // The first of the addresses, or where they are not set of any interface.
 [[nodiscard]] Result<Address> address_for_hosts(const Variables& variables);
 
+// Leaves out what would be more: of the other family first, then further addresses of interfaces, then the last ones.
+void keep_at_most(HostAddresses& addresses, std::size_t most);
+
 // Puts another rank's addresses into the order in which this rank tries them. They are `num_parts` equal parts, one for
-// each connection, with an address for each interface in each. Part i begins with interface `first` + i, counted round
-// and round among the first `num_common`, the smaller of both ranks' numbers; the others follow in their order.
-void prefer_interface(std::span<Address> addresses, std::size_t num_parts, std::size_t first, std::size_t num_common);
+// each connection. In each, those of an interface stand together, and so do those of the other family; bit i of
+// `begins` says that address i is the first of such a group. Part i is to begin with interface `first` + i, counted
+// round and round among the first `num_common`, the smaller of both ranks' numbers; the others follow in their order.
+void prefer_interface(std::span<Address> addresses, std::uint32_t begins, std::size_t num_parts, std::size_t first,
+                      std::size_t num_common);
 
 }  // namespace tutti

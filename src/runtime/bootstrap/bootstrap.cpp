@@ -157,7 +157,7 @@ Status Joiner::complete(wire::Hello& hello) {
     TUTTI_TRY(open_transport());
     hello.endpoint_name = endpoint_name_;
     hello.turn = request_.turn;
-    hello.num_in_turn = static_cast<std::uint16_t>(membership_.num_in_turn);
+    hello.interfaces = interfaces_;
   }
   // Any rank may turn out to be the first of its host.
   if ((request_.rank == 0 || may_have_hosts) && leader_name_.empty()) {

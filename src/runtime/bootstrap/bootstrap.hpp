@@ -53,7 +53,6 @@ struct Membership {
   // first that this rank is to try first; and where this one does. Empty where all ranks are on one host.
   std::vector<std::vector<Address>> addresses;
   std::vector<Listener> listeners;
-  std::size_t num_in_turn = 0;              // of the first listeners of each part
   std::vector<std::string> endpoint_names;  // by rank, of JoinRequest::open_transport; else empty as well
   std::uint64_t generation = 0;
 };

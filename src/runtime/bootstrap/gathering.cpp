@@ -185,7 +185,7 @@ wire::Table Gathering::table() const {
                            .addresses = seat.hello.addresses,
                            .endpoint_name = seat.hello.endpoint_name,
                            .turn = seat.hello.turn.value_or(known->second.num_ranks++),
-                           .num_in_turn = seat.hello.num_in_turn});
+                           .interfaces = seat.hello.interfaces});
   }
   for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
     const Host& host = seats_[rank].hello.host;

@@ -184,6 +184,7 @@ class Joiner {
   std::optional<Clock::time_point> deadline_;
   std::optional<Clock::time_point> warn_at_;
   Membership membership_;
+  wire::Interfaces interfaces_;  // of its listeners
 
   UniqueFd server_;     // the rendezvous, or the rank that this one waits at
   UniqueFd parent_;     // that rank, until it has told the rendezvous that this one waits there

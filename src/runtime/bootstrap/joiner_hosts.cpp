@@ -57,8 +57,9 @@ void Joiner::choose_interfaces() {
   const auto num_parts = static_cast<std::size_t>(request_.num_listeners_each);
   for (std::size_t rank = 0; rank < membership_.addresses.size(); ++rank) {
     if (rank == own) continue;
-    prefer_interface(membership_.addresses[rank], num_parts, table_->ranks[std::min(rank, own)].turn,
-                     std::min(table_->ranks[rank].num_in_turn, table_->ranks[own].num_in_turn));
+    const wire::Interfaces& interfaces = table_->ranks[rank].interfaces;
+    prefer_interface(membership_.addresses[rank], interfaces.begins, num_parts, table_->ranks[std::min(rank, own)].turn,
+                     std::min(interfaces.num_in_turn, table_->ranks[own].interfaces.num_in_turn));
   }
 }
 
@@ -66,30 +67,34 @@ void Joiner::choose_interfaces() {
 Result<HostAddresses> Joiner::own_addresses() const {
   if (request_.find_addresses) {
     Result<HostAddresses> found = request_.find_addresses();
-    if (!found.ok() || !found->all.empty()) return found;
+    if (!found.ok() || !found->of_interfaces.empty()) return found;
   }
   TUTTI_TRY_ASSIGN(const Address own, local_address(server_.get()));
-  return HostAddresses{.all = {own}, .num_in_turn = 1};
+  return HostAddresses{.of_interfaces = {{own}}, .others = {}};
 }
 
 Status Joiner::listen() {
   if (!membership_.listeners.empty()) return {};
-  TUTTI_TRY_ASSIGN(const HostAddresses addresses, own_addresses());
+  TUTTI_TRY_ASSIGN(HostAddresses addresses, own_addresses());
   const auto num_parts = static_cast<std::size_t>(request_.num_listeners_each);
+  keep_at_most(addresses, wire::kMostAddresses / num_parts);
   std::vector<std::vector<Listener>> parts(num_parts);
   Status refused;
-  for (std::size_t i = 0; i < addresses.all.size(); ++i) {
-    if ((parts.front().size() + 1) * num_parts > wire::kMostAddresses) break;
-    Address address = addresses.all[i];
-    address.port = 0;
-    Result<std::vector<Listener>> here = listen_often(address, num_parts);
-    if (here.ok()) {
-      for (std::size_t part = 0; part < num_parts; ++part) parts[part].push_back(std::move((*here)[part]));
-      membership_.num_in_turn += i < addresses.num_in_turn ? 1 : 0;
-    } else {
-      refused = here.status();
+  const auto listen_at = [&](const std::vector<Address>& group) {
+    const std::size_t before = parts.front().size();
+    for (Address address : group) {
+      address.port = 0;
+      Result<std::vector<Listener>> here = listen_often(address, num_parts);
+      if (!here.ok()) refused = here.status();
+      for (std::size_t part = 0; here.ok() && part < num_parts; ++part) parts[part].push_back(std::move((*here)[part]));
     }
-  }
+    const bool is_any = parts.front().size() > before;
+    if (is_any) interfaces_.begins |= std::uint32_t{1} << before;
+    return is_any;
+  };
+  for (const std::vector<Address>& group : addresses.of_interfaces)
+    if (listen_at(group)) ++interfaces_.num_in_turn;
+  listen_at(addresses.others);
   // One address is enough.
   if (parts.front().empty()) return refused.with_context("cannot listen for ranks of other hosts");
   for (std::vector<Listener>& part : parts)

@@ -16,7 +16,7 @@ constexpr std::array<std::uint8_t, kMagicBytes> kMagic = {'T', 'u', 't', 't', 'i
 constexpr std::size_t kFrameHeaderBytes = 5;
 constexpr std::size_t kMostErrorWords = 4096;
 constexpr std::uint32_t kNoTurn = std::numeric_limits<std::uint32_t>::max();
-constexpr std::size_t kLeastRowBytes = 23;                   // of a table
+constexpr std::size_t kLeastRowBytes = 27;                   // of a table
 constexpr std::size_t kLargeFrame = 1 << 15;                 // copying it costs more than the memory for the next one
 constexpr std::uint32_t kAttaches = std::uint32_t{1} << 31;  // beside a fetch's rank
 
@@ -39,6 +39,10 @@ class Writer {
       number(each.scope);
       raw(std::as_bytes(std::span(each.bytes)));
     }
+  }
+  void interfaces(const Interfaces& interfaces) {
+    number(interfaces.begins);
+    number(interfaces.num_in_turn);
   }
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
@@ -94,6 +98,12 @@ class Reader {
     }
     return all;
   }
+  Interfaces interfaces() {
+    Interfaces interfaces;
+    interfaces.begins = number<std::uint32_t>();
+    interfaces.num_in_turn = number<std::uint16_t>();
+    return interfaces;
+  }
   [[nodiscard]] std::size_t left() const { return bytes_.size(); }
   [[nodiscard]] bool good() const { return good_; }
   [[nodiscard]] bool good_and_all_read() const { return good_ && bytes_.empty(); }
@@ -131,7 +141,7 @@ std::vector<std::byte> encode(const Hello& hello, const Token& token) {
   body.addresses(hello.addresses);
   body.words(hello.endpoint_name);
   body.number(hello.turn.value_or(kNoTurn));
-  body.number(hello.num_in_turn);
+  body.interfaces(hello.interfaces);
   body.words(hello.configuration);
   body.number(static_cast<std::uint8_t>(hello.refusal.code()));
   body.words(hello.refusal.ok() ? "" : hello.refusal.to_string().substr(0, kMostErrorWords));
@@ -187,7 +197,7 @@ Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) 
   hello.addresses = reader.addresses();
   hello.endpoint_name = reader.words();
   if (const auto turn = reader.number<std::uint32_t>(); turn != kNoTurn) hello.turn = turn;
-  hello.num_in_turn = reader.number<std::uint16_t>();
+  hello.interfaces = reader.interfaces();
   hello.configuration = reader.words();
   const auto refusal = reader.number<std::uint8_t>();
   std::string why = reader.words();
@@ -214,7 +224,7 @@ std::vector<std::byte> encode(const Table& table) {
     body.addresses(row.addresses);
     body.words(row.endpoint_name);
     body.number(row.turn);
-    body.number(row.num_in_turn);
+    body.interfaces(row.interfaces);
   }
   return frame(FrameType::table, body.take());
 }
@@ -292,7 +302,7 @@ Result<Table> parse_table(const Frame& frame) {
     row.addresses = reader.addresses();
     row.endpoint_name = reader.words();
     row.turn = reader.number<std::uint32_t>();
-    row.num_in_turn = reader.number<std::uint16_t>();
+    row.interfaces = reader.interfaces();
     if (row.host >= count || row.endpoint_name.size() > kMostEndpointNameBytes) return malformed("table");
     table.ranks.push_back(std::move(row));
   }

@@ -23,7 +23,7 @@
 
 namespace tutti::wire {
 
-inline constexpr std::uint32_t kVersion = 8;
+inline constexpr std::uint32_t kVersion = 9;
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kPrefixBytes = 64;
 inline constexpr std::size_t kMostHelloBytes = 32 << 10;
@@ -32,6 +32,15 @@ inline constexpr std::size_t kMostFrameBytes = 1 << 20;
 inline constexpr std::size_t kMostTableBytes = 64 << 20;
 inline constexpr std::size_t kMostAddresses = 32;  // of one rank
 inline constexpr std::size_t kMostEndpointNameBytes = 512;
+
+// Which addresses of a rank belong together, for each connection to it: prefer_interface(). The first groups are
+// interfaces, which ranks of a host take in turn.
+struct Interfaces {
+  std::uint32_t begins = 0;
+  std::uint16_t num_in_turn = 0;
+
+  bool operator==(const Interfaces&) const = default;
+};
 
 // The first part of a hello.
 struct Prefix {
@@ -55,7 +64,7 @@ struct Hello {
   std::vector<Address> addresses{};  // where ranks of other hosts reach it, at most kMostAddresses
   std::string endpoint_name{};       // what a transport other than TCP needs to reach it, which only that understands
   std::optional<std::uint32_t> turn{};  // among the ranks of its host; nothing: its place there
-  std::uint16_t num_in_turn = 0;        // of the first addresses, which these ranks take in turn
+  Interfaces interfaces{};
   std::string configuration;
   Status refusal;  // why this rank cannot join; it only says so to the others
 };
@@ -95,7 +104,7 @@ struct TableRow {
   std::vector<Address> addresses{};
   std::string endpoint_name = {};
   std::uint32_t turn = 0;  // in which ranks of a host take its interfaces
-  std::uint16_t num_in_turn = 0;
+  Interfaces interfaces{};
 
   bool operator==(const TableRow&) const = default;
 };

@@ -36,8 +36,9 @@ std::vector<int> last_bytes(const std::vector<Address>& addresses) {
 }
 
 TEST(Interfaces, ArePreferredInTurn) {
-  const auto preferred = [](std::vector<Address> addresses, std::size_t parts, std::size_t first, std::size_t common) {
-    prefer_interface(addresses, parts, first, common);
+  std::uint32_t begins = 0b1111;
+  const auto preferred = [&](std::vector<Address> addresses, std::size_t parts, std::size_t first, std::size_t common) {
+    prefer_interface(addresses, begins, parts, first, common);
     return last_bytes(addresses);
   };
   using Order = std::vector<int>;
@@ -48,6 +49,19 @@ TEST(Interfaces, ArePreferredInTurn) {
   // The other rank has two, or one.
   EXPECT_EQ(preferred(three, 1, 3, 2), (Order{3, 2, 4, 1}));
   EXPECT_EQ(preferred(three, 1, 3, 1), (Order{2, 3, 4, 1}));
+  // The preferred interface has two addresses, or the first one has, or the last one, and nothing of the other family.
+  begins = 0b1101;
+  EXPECT_EQ(preferred(three, 1, 0, 2), (Order{2, 3, 4, 1}));
+  EXPECT_EQ(preferred(three, 1, 1, 2), (Order{4, 2, 3, 1}));
+  begins = 0b1011;
+  EXPECT_EQ(preferred(three, 1, 1, 2), (Order{3, 4, 2, 1}));
+  begins = 0b0011;
+  EXPECT_EQ(preferred(three, 1, 1, 2), (Order{3, 4, 1, 2}));
+  // What another rank may claim.
+  begins = 0;
+  EXPECT_EQ(preferred(three, 1, 1, 2), (Order{2, 3, 4, 1}));
+  begins = ~std::uint32_t{0};
+  EXPECT_EQ(preferred(three, 1, 7, 9), (Order{1, 2, 3, 4}));
   // Each connection begins with another one.
   const std::vector<Address> parts = {loopback(2), loopback(3), loopback(12), loopback(13)};
   EXPECT_EQ(preferred(parts, 2, 0, 2), (Order{2, 3, 13, 12}));
@@ -55,14 +69,32 @@ TEST(Interfaces, ArePreferredInTurn) {
   EXPECT_EQ(preferred({}, 1, 1, 1), Order());
 }
 
+TEST(Interfaces, KeepTheirFirstAddressesLongest) {
+  const auto kept = [](std::size_t most) {
+    HostAddresses addresses{.of_interfaces = {{loopback(2), loopback(3)}, {loopback(4)}, {loopback(5), loopback(6)}},
+                            .others = {loopback_ipv6()}};
+    keep_at_most(addresses, most);
+    std::vector<Address> all;
+    for (const std::vector<Address>& group : addresses.of_interfaces) all.insert(all.end(), group.begin(), group.end());
+    all.insert(all.end(), addresses.others.begin(), addresses.others.end());
+    return last_bytes(all);
+  };
+  using Order = std::vector<int>;
+  EXPECT_EQ(kept(9), (Order{2, 3, 4, 5, 6, 1}));
+  EXPECT_EQ(kept(5), (Order{2, 3, 4, 5, 6}));
+  EXPECT_EQ(kept(4), (Order{2, 3, 4, 5}));
+  EXPECT_EQ(kept(3), (Order{2, 4, 5}));
+  EXPECT_EQ(kept(1), (Order{2}));
+  EXPECT_EQ(kept(0), Order());
+}
+
 // Two hosts, each with these addresses and so many ranks.
-std::vector<Membership> joined_at(const std::vector<Address>& addresses, int num_listeners_each, int ranks_each = 1,
-                                  std::size_t num_in_turn = 2) {
+std::vector<Membership> joined_at(const HostAddresses& addresses, int num_listeners_each, int ranks_each = 1) {
   const auto server = start_server_on_network();
   auto joined = on_threads(2 * ranks_each, [&](int rank) {
     JoinRequest request = request_of(server->id(), rank, 2 * ranks_each);
     request.host_id = fmt::format("host-{}", rank / ranks_each);
-    request.find_addresses = [&] { return HostAddresses{addresses, num_in_turn}; };
+    request.find_addresses = [&] { return addresses; };
     request.num_listeners_each = num_listeners_each;
     return join(request, patient());
   });
@@ -75,7 +107,8 @@ std::vector<Membership> joined_at(const std::vector<Address>& addresses, int num
 }
 
 TEST(Listeners, AreOneForEachConnectionAtEachAddress) {
-  const std::vector<Membership> memberships = joined_at({loopback(1), loopback(2)}, 3);
+  const std::vector<Membership> memberships =
+      joined_at({.of_interfaces = {{loopback(1)}, {loopback(2)}}, .others = {}}, 3);
   ASSERT_EQ(memberships.size(), 2U);
   for (std::size_t rank = 0; rank < 2; ++rank) {
     const std::vector<Listener>& listeners = memberships[rank].listeners;
@@ -93,7 +126,8 @@ TEST(Listeners, AreOneForEachConnectionAtEachAddress) {
 }
 
 TEST(Listeners, RanksOfAHostAreReachedAtItsInterfacesInTurn) {
-  const std::vector<Membership> memberships = joined_at({loopback(1), loopback(2)}, 1, 3);
+  const std::vector<Membership> memberships =
+      joined_at({.of_interfaces = {{loopback(1)}, {loopback(2)}}, .others = {}}, 1, 3);
   ASSERT_EQ(memberships.size(), 6U);
   for (std::size_t rank = 0; rank < 6; ++rank) {
     // Where a rank serves its guests does not depend on its place.
@@ -107,12 +141,15 @@ TEST(Listeners, RanksOfAHostAreReachedAtItsInterfacesInTurn) {
   }
 }
 
-// Such as further addresses of an interface.
-TEST(Listeners, WhatIsNotInTurnIsTriedLast) {
-  const std::vector<Membership> memberships = joined_at({loopback(1), loopback(2), loopback(3)}, 1, 3);
+TEST(Listeners, FurtherAddressesOfAnInterfaceAreTriedBeforeTheOthers) {
+  // This host does not have one of the first interface's.
+  const Address none{.bytes = {192, 0, 2, 1}};
+  const std::vector<Membership> memberships = joined_at(
+      {.of_interfaces = {{none, loopback(1), loopback(3)}, {loopback(2), loopback(4)}}, .others = {loopback(5)}}, 1, 3);
   ASSERT_EQ(memberships.size(), 6U);
-  EXPECT_EQ(last_bytes(memberships[1].addresses[4]), (std::vector{2, 1, 3}));
-  EXPECT_EQ(last_bytes(memberships[2].addresses[5]), (std::vector{1, 2, 3}));
+  EXPECT_EQ(last_bytes(memberships[0].addresses[3]), (std::vector{1, 3, 2, 4, 5}));
+  EXPECT_EQ(last_bytes(memberships[1].addresses[4]), (std::vector{2, 4, 1, 3, 5}));
+  EXPECT_EQ(last_bytes(memberships[2].addresses[5]), (std::vector{1, 3, 2, 4, 5}));
 }
 
 // Groups that a split has made, with a rank on each host.
@@ -121,7 +158,9 @@ TEST(Listeners, RanksKeepTheTurnThatTheyAreGiven) {
   auto joined = on_threads(2, [&](int rank) {
     JoinRequest request = request_of(server->id(), rank, 2);
     request.host_id = fmt::format("host-{}", rank);
-    request.find_addresses = [] { return HostAddresses{{loopback(1), loopback(2)}, 2}; };
+    request.find_addresses = [] {
+      return HostAddresses{.of_interfaces = {{loopback(1)}, {loopback(2)}}, .others = {}};
+    };
     request.turn = 5;
     return join(request, patient());
   });
@@ -138,8 +177,8 @@ TEST(Listeners, WhatOnlyOneHostHasIsNotPreferred) {
     JoinRequest request = request_of(server->id(), rank, 4);
     request.host_id = rank < 2 ? "one" : "two";
     request.find_addresses = [rank]() -> Result<HostAddresses> {
-      if (rank < 2) return HostAddresses{{loopback(1), loopback(2)}, 2};
-      return HostAddresses{{loopback(1)}, 1};
+      if (rank < 2) return HostAddresses{.of_interfaces = {{loopback(1)}, {loopback(2)}}, .others = {}};
+      return HostAddresses{.of_interfaces = {{loopback(1)}}, .others = {}};
     };
     return join(request, patient());
   });
@@ -151,8 +190,8 @@ TEST(Listeners, WhatOnlyOneHostHasIsNotPreferred) {
 }
 
 TEST(Listeners, OfTooManyAddressesTheLastAreLeftOut) {
-  std::vector<Address> many;
-  for (std::uint8_t last = 1; last <= 9; ++last) many.push_back(loopback(last));
+  HostAddresses many;
+  for (std::uint8_t last = 1; last <= 9; ++last) many.of_interfaces.push_back({loopback(last)});
   const std::vector<Membership> memberships = joined_at(many, 8);
   ASSERT_EQ(memberships.size(), 2U);
   const std::vector<Listener>& listeners = memberships[0].listeners;
@@ -162,7 +201,8 @@ TEST(Listeners, OfTooManyAddressesTheLastAreLeftOut) {
 
 // An address that this host does not have.
 TEST(Listeners, WhereAnAddressRefusesTheOthersAreEnough) {
-  const std::vector<Membership> memberships = joined_at({Address{.bytes = {192, 0, 2, 1}}, loopback(1)}, 2);
+  const std::vector<Membership> memberships =
+      joined_at({.of_interfaces = {{Address{.bytes = {192, 0, 2, 1}}, loopback(1)}}, .others = {}}, 2);
   ASSERT_EQ(memberships.size(), 2U);
   ASSERT_EQ(memberships[0].listeners.size(), 2U);
   for (const Listener& each : memberships[0].listeners) EXPECT_EQ(each.address.bytes[0], 127);

@@ -34,7 +34,7 @@ Hello make_hello() {
   hello.endpoint_name = std::string("tcp;ofi_rxm\n\0x", 14);
   hello.leader_socket = "tutti-abc";
   hello.turn = 4;
-  hello.num_in_turn = 2;
+  hello.interfaces = {.begins = 0b101, .num_in_turn = 2};
   hello.configuration = "A=1\nB=2\n";
   hello.refusal = Status(Code::invalid_argument, "no such walker");
   return hello;
@@ -60,7 +60,7 @@ TEST(Wire, HelloRoundTrips) {
   EXPECT_TRUE(hello->is_unsure);
   EXPECT_EQ(hello->pid, 1234);
   EXPECT_EQ(hello->turn, 4U);
-  EXPECT_EQ(hello->num_in_turn, 2U);
+  EXPECT_EQ(hello->interfaces, (Interfaces{.begins = 0b101, .num_in_turn = 2}));
   EXPECT_EQ(hello->host.name, "box");
   EXPECT_EQ(hello->host.id, "east");
   EXPECT_EQ(hello->host.boot, "boot");
@@ -128,7 +128,7 @@ TEST(Wire, FramesComeOutWholeAndInOrder) {
                                        .addresses = addresses(),
                                        .endpoint_name = "shm\nx",
                                        .turn = 3,
-                                       .num_in_turn = 2},
+                                       .interfaces = {.begins = 0b11, .num_in_turn = 2}},
                                       {.host = 0, .pid = 13}};
   const Bytes second = encode(Table{.generation = 5, .ranks = rows});
   const Bytes third = encode(FrameType::failed, Status(Code::rank_lost, "gone", 7));
