@@ -241,7 +241,7 @@ int run(Pair& pair, std::uint32_t rank) {
   CPU_SET(rank, &core);
   sched_setaffinity(0, sizeof core, &core);
   tutti::transport::tcp::TcpOptions options{.rank = rank, .num_ranks = 2, .shape = kShape, .token = pair.token};
-  for (const tutti::Listener& listener : pair.listeners) options.addresses.push_back({listener.address});
+  for (const tutti::Listener& listener : pair.listeners) options.addresses.add(std::span(&listener.address, 1));
   options.listeners.push_back(std::move(pair.listeners[rank]));
   auto endpoint = tutti::transport::tcp::make_tcp_endpoint(std::move(options));
   if (!endpoint.ok()) fail(endpoint.status().to_string());

@@ -115,17 +115,18 @@ class ThreadRanks {
     if (!hosts_.are_several()) return endpoints;
     if (settings_.transport.is_ofi) return make_ofi_endpoints();
     const Token token = make_token().value();
-    std::vector<std::vector<Address>> addresses;
+    AddressLists addresses;
     std::vector<std::vector<Listener>> listeners(num_ranks_);
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
       Address loopback;
       loopback.bytes = {127, 0, 0, 1};
-      addresses.emplace_back();
+      std::vector<Address> told;
       for (std::uint32_t i = 0; i < settings_.transport.connections; ++i) {
         listeners[rank].push_back(std::move(listen_at(loopback).value()));
         const Address& real = listeners[rank].back().address;
-        addresses.back().push_back(told_ ? told_(real) : real);
+        told.push_back(told_ ? told_(real) : real);
       }
+      addresses.add(told);
     }
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
       const shm::RegionShape& shape = regions_[hosts_.host_of[rank]]->shape();

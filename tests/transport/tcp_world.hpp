@@ -64,7 +64,7 @@ class TcpWorld final : public World {
       TcpOptions options{.rank = rank, .num_ranks = setup.num_ranks, .shape = setup.shape};
       options.token = token_of_test();
       options.communicator = 42;
-      options.addresses = addresses;
+      for (const std::vector<Address>& each : addresses) options.addresses.add(each);
       options.connections = setup.connections;
       options.congestion = setup.congestion;
       options.listeners = std::move(listeners[rank]);

@@ -30,7 +30,7 @@ Result<Grouped> interfaces_asked_for(const Variables& variables) {
   Grouped groups;
   for (auto one = found.begin(); one != others; ++one) {
     const auto group =
-        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.front().name == one->name; });
+        std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.front().name == one->name; });
     if (group == groups.end())
       groups.push_back({*one});
     else

@@ -47,7 +47,7 @@ Status check(const JoinRequest& request) {
 
 Status Joiner::join_all() {
   TUTTI_TRY(meet_all());
-  TUTTI_TRY(find_hosts());
+  if (leaders_.size() == 1) membership_.listeners.clear();
   reached(JoinStage::table_received);
   TUTTI_TRY(leader() == request_.rank ? hand_out_region() : fetch_region());
   reached(JoinStage::region_received);
@@ -86,9 +86,9 @@ Status Joiner::visit_server() {
   reached(JoinStage::connected);
   TUTTI_TRY(say_hello());
   reached(JoinStage::hello_sent);
-  while (!table_ && !place_) TUTTI_TRY(wait_for_server());
+  while (!arrived_ && !place_) TUTTI_TRY(wait_for_server());
   if (place_ && !place_->addresses.empty()) TUTTI_TRY(attach());
-  while (!table_) TUTTI_TRY(wait_for_server());
+  while (!arrived_) TUTTI_TRY(wait_for_server());
   return {};
 }
 
@@ -266,15 +266,15 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
 
 // Of those who wait for each other, the one that is stopped is who all wait for.
 std::string Joiner::stopped_rank() const {
-  for (std::size_t rank = 0; table_ && rank < table_->ranks.size(); ++rank)
-    if (const wire::TableRow& row = table_->ranks[rank]; row.host == host_of(request_.rank) && is_stopped(row.pid))
-      return fmt::format("rank {} is late: process {} is stopped; ", rank, row.pid);
+  if (!arrived_) return "";
+  for (const auto& [rank, pid] : arrived_->near)
+    if (is_stopped(pid)) return fmt::format("rank {} is late: process {} is stopped; ", rank, pid);
   return "";
 }
 
 // As the rendezvous told it last; empty where it has told nothing.
 std::string Joiner::progress() const {
-  if (!progress_.empty() || !table_) return progress_;
+  if (!progress_.empty() || !arrived_) return progress_;
   return "all ranks have arrived but not all are connected yet";
 }
 
@@ -350,14 +350,9 @@ Status Joiner::obey(const wire::Frame& frame) {
     case wire::FrameType::progress: progress_ = wire::parse_words(frame); return {};
     case wire::FrameType::complete: complete_ = true; return {};
     case wire::FrameType::failed: told_ = true; return wire::parse_error(frame);
-    case wire::FrameType::table: {
-      TUTTI_TRY_ASSIGN(wire::Table table, wire::parse_table(frame));
-      if (table.ranks.size() != static_cast<std::size_t>(request_.num_ranks))
-        return {Code::internal, "the rendezvous sent a table of another number of ranks"};
-      table_ = std::move(table);
+    case wire::FrameType::table:
       progress_.clear();  // it was of who had not arrived
-      return {};
-    }
+      return take_table(frame);
     case wire::FrameType::go_to: {
       TUTTI_TRY_ASSIGN(place_, wire::parse_place(frame));
       return {};

@@ -17,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include "base/address_lists.hpp"
 #include "base/status.hpp"
 #include "base/system/socket.hpp"
 #include "base/system/unique_fd.hpp"
@@ -51,7 +52,7 @@ struct Membership {
   std::vector<std::uint32_t> host_of;  // by rank
   // By rank, where it listens, in as many equal parts as JoinRequest::num_listeners_each, in each part the address
   // first that this rank is to try first; and where this one does. Empty where all ranks are on one host.
-  std::vector<std::vector<Address>> addresses;
+  AddressLists addresses;
   std::vector<Listener> listeners;
   std::vector<std::string> endpoint_names;  // by rank, of JoinRequest::open_transport; else empty as well
   std::uint64_t generation = 0;

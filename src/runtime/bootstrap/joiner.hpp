@@ -71,6 +71,13 @@ class Joiner {
     void flush();
   };
 
+  // What the table says, beside what is in membership_.
+  struct Arrived {
+    std::uint64_t generation = 0;
+    std::string leader_socket = {};                // of this host
+    std::vector<std::pair<int, pid_t>> near = {};  // ranks of this host, and their processes
+  };
+
   Status join_all();
   Status join_with_memory() {
     try {
@@ -87,21 +94,21 @@ class Joiner {
   [[nodiscard]] Status unreachable(const Status& why);
   // What this rank's next attempt is to be.
   [[nodiscard]] Attempt next_attempt(bool is_done) const {
-    if (is_done) return {.generation = table_->generation + 1};
+    if (is_done) return {.generation = arrived_->generation + 1};
     if (!told_) return {attempt_.generation, true};
-    return {generation() + 1, attempt_.is_unsure && !table_ && !place_};
+    return {generation() + 1, attempt_.is_unsure && !arrived_ && !place_};
   }
   // As far as this rank knows: the rendezvous may have moved it.
   [[nodiscard]] std::uint64_t generation() const {
-    if (table_) return table_->generation;
+    if (arrived_) return arrived_->generation;
     return place_ ? place_->generation : attempt_.generation;
   }
   Status say_hello();
   [[nodiscard]] wire::Hello hello(const Status& refusal) const;
   Status complete(wire::Hello& hello);
-  // Where all are, as the table says.
-  Status find_hosts();
-  void choose_interfaces();
+  // All have arrived, and the table says where they are.
+  Status take_table(const wire::Frame& frame);
+  Status take_row(int rank, wire::TableRow& row, const wire::TableRow& own, Arrived& arrived);
   Status listen();
   Status open_transport();
   [[nodiscard]] Result<HostAddresses> own_addresses() const;
@@ -117,10 +124,10 @@ class Joiner {
   Status link_to_parent();
   Result<bool> await_greeting(int socket);
   // To a rank that listens at one of these, tried in turn, while the rendezvous is listened to.
-  Status connect_to_rank(UniqueFd& socket, int rank, const std::vector<Address>& addresses);
+  Status connect_to_rank(UniqueFd& socket, int rank, std::span<const Address> addresses);
   Status fetch_region();
   Status connect_to_leader();
-  [[nodiscard]] std::uint32_t host_of(int rank) const { return table_->ranks[static_cast<std::size_t>(rank)].host; }
+  [[nodiscard]] std::uint32_t host_of(int rank) const { return membership_.host_of[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool is_leader(int rank) const { return leaders_[host_of(rank)] == rank; }
   // Leaders are a tree, in the order of their hosts, with rank 0 at its root.
   [[nodiscard]] int leader_above(std::uint32_t host) const;
@@ -194,7 +201,7 @@ class Joiner {
   bool is_unreachable_ = false;  // nobody listens where the rendezvous is to be
   std::vector<std::byte> in_;
   std::string progress_;
-  std::optional<wire::Table> table_;
+  std::optional<Arrived> arrived_;  // all have
   bool complete_ = false;
 
   std::string leader_name_;

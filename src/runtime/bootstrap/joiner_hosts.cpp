@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,38 +30,54 @@ Result<std::vector<Listener>> listen_often(const Address& address, std::size_t t
 
 }  // namespace
 
-Status Joiner::find_hosts() {
-  membership_.generation = table_->generation;
-  for (std::size_t rank = 0; rank < table_->ranks.size(); ++rank) {
-    const std::uint32_t host = table_->ranks[rank].host;
-    if (host > leaders_.size()) return {Code::internal, "the rendezvous sent a table of hosts out of order"};
-    if (host == leaders_.size()) leaders_.push_back(static_cast<int>(rank));
-    membership_.host_of.push_back(host);
-  }
+// Read twice: what is kept of a rank depends on this one's own row.
+Status Joiner::take_table(const wire::Frame& frame) {
+  wire::TableReader reader(frame);
+  const auto num_ranks = static_cast<std::size_t>(request_.num_ranks);
+  if (reader.num_ranks() != num_ranks)
+    return {Code::internal, "the rendezvous sent a table of another number of ranks"};
+  wire::TableRow own;
+  for (int rank = 0; rank <= request_.rank && reader.next(own); ++rank) continue;
+  leaders_.clear();
+  membership_.host_of.clear();
+  membership_.addresses = {};
+  membership_.endpoint_names.clear();
+  membership_.host_of.reserve(num_ranks);
+  membership_.addresses.reserve(num_ranks, num_ranks * own.addresses.size());
+  membership_.generation = reader.generation();
+  Arrived arrived{.generation = reader.generation()};
+  reader = wire::TableReader(frame);
+  wire::TableRow row;
+  for (int rank = 0; reader.next(row); ++rank) TUTTI_TRY(take_row(rank, row, own, arrived));
+  TUTTI_TRY(reader.end());
   if (leaders_.size() == 1) {
-    membership_.listeners.clear();
-    return {};
+    membership_.addresses = {};
+    membership_.endpoint_names.clear();
   }
-  for (wire::TableRow& row : table_->ranks) {
-    if (row.addresses.empty()) return {Code::internal, "the rendezvous sent a table of hosts without addresses"};
-    membership_.addresses.push_back(std::move(row.addresses));
-    if (request_.open_transport) membership_.endpoint_names.push_back(std::move(row.endpoint_name));
-  }
-  choose_interfaces();
+  for (std::size_t rank = 0; rank < membership_.addresses.size(); ++rank)
+    if (membership_.addresses[rank].empty())
+      return {Code::internal, "the rendezvous sent a table of hosts without addresses"};
+  arrived_ = std::move(arrived);
   return {};
 }
 
-// Ranks of a host take its interfaces in turn. Two ranks use the interface of the lower one, whichever of them
-// connects.
-void Joiner::choose_interfaces() {
-  const auto own = static_cast<std::size_t>(request_.rank);
-  const auto num_parts = static_cast<std::size_t>(request_.num_listeners_each);
-  for (std::size_t rank = 0; rank < membership_.addresses.size(); ++rank) {
-    if (rank == own) continue;
-    const wire::Interfaces& interfaces = table_->ranks[rank].interfaces;
-    prefer_interface(membership_.addresses[rank], interfaces.begins, num_parts, table_->ranks[std::min(rank, own)].turn,
-                     std::min(interfaces.num_in_turn, table_->ranks[own].interfaces.num_in_turn));
+Status Joiner::take_row(int rank, wire::TableRow& row, const wire::TableRow& own, Arrived& arrived) {
+  if (row.host > leaders_.size()) return {Code::internal, "the rendezvous sent a table of hosts out of order"};
+  if (row.host == leaders_.size()) leaders_.push_back(rank);
+  if (row.host == own.host) {
+    if (rank == leaders_[row.host]) arrived.leader_socket = row.leader_socket;
+    arrived.near.emplace_back(rank, row.pid);
   }
+  membership_.host_of.push_back(row.host);
+  // Ranks of a host take its interfaces in turn. Two ranks use the interface of the lower one, whichever of them
+  // connects.
+  if (rank != request_.rank)
+    prefer_interface(row.addresses, row.interfaces.begins, static_cast<std::size_t>(request_.num_listeners_each),
+                     (rank < request_.rank ? row : own).turn,
+                     std::min(row.interfaces.num_in_turn, own.interfaces.num_in_turn));
+  membership_.addresses.add(row.addresses);
+  if (request_.open_transport) membership_.endpoint_names.push_back(std::move(row.endpoint_name));
+  return {};
 }
 
 // Where nothing is asked for: the way to the rendezvous is one that is known to work.
@@ -128,7 +145,7 @@ Status Joiner::drop_a_silent_guest() {
   const auto is_silent = [](const Guest& guest) { return guest.is_far && guest.in.size() < wire::kFetchBytes; };
   if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), is_silent)) < kMostFarGuests) return {};
   Guest& oldest = *std::find_if(guests_.begin(), guests_.end(), is_silent);
-  if (table_)
+  if (arrived_)
     TUTTI_TRY(serve_guest(oldest));
   else
     hear_guest(oldest);
@@ -141,7 +158,7 @@ int Joiner::leader_above(std::uint32_t host) const {
   return leaders_[(host - 1) / static_cast<std::uint32_t>(kFanOut)];
 }
 
-Status Joiner::connect_to_rank(UniqueFd& socket, int rank, const std::vector<Address>& addresses) {
+Status Joiner::connect_to_rank(UniqueFd& socket, int rank, std::span<const Address> addresses) {
   Status outcome;
   for (std::size_t attempt = 0; attempt < 2 * addresses.size(); ++attempt) {
     if (attempt > 0) TUTTI_TRY(pause(kRetryConnect));
@@ -171,15 +188,14 @@ Status Joiner::connect_to_rank(UniqueFd& socket, int rank, const std::vector<Add
 Status Joiner::link_to_parent() {
   const int above = leader_above(host_of(request_.rank));
   const std::vector<std::byte> fetch =
-      wire::encode(wire::Fetch{table_->generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
+      wire::encode(wire::Fetch{arrived_->generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
   std::chrono::milliseconds time = kFirstPause;
   for (int visits = 1;; ++visits) {
     UniqueFd socket;
     // The first part has each address once.
-    std::vector<Address> addresses = membership_.addresses[static_cast<std::size_t>(above)];
-    addresses.resize(
-        std::max<std::size_t>(addresses.size() / static_cast<std::size_t>(request_.num_listeners_each), 1));
-    TUTTI_TRY(connect_to_rank(socket, above, addresses));
+    const std::span<const Address> all = membership_.addresses[static_cast<std::size_t>(above)];
+    const std::size_t each = all.size() / static_cast<std::size_t>(request_.num_listeners_each);
+    TUTTI_TRY(connect_to_rank(socket, above, all.first(std::max<std::size_t>(each, 1))));
     // The first message of a new connection always has room.
     static_cast<void>(send_some(socket.get(), fetch));
     TUTTI_TRY_ASSIGN(const bool is_welcome, await_greeting(socket.get()));

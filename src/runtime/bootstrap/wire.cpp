@@ -16,7 +16,6 @@ constexpr std::array<std::uint8_t, kMagicBytes> kMagic = {'T', 'u', 't', 't', 'i
 constexpr std::size_t kFrameHeaderBytes = 5;
 constexpr std::size_t kMostErrorWords = 4096;
 constexpr std::uint32_t kNoTurn = std::numeric_limits<std::uint32_t>::max();
-constexpr std::size_t kLeastRowBytes = 27;                   // of a table
 constexpr std::size_t kLargeFrame = 1 << 15;                 // copying it costs more than the memory for the next one
 constexpr std::uint32_t kAttaches = std::uint32_t{1} << 31;  // beside a fetch's rank
 
@@ -287,27 +286,32 @@ std::string parse_words(const Frame& frame) {
   return text;
 }
 
-Result<Table> parse_table(const Frame& frame) {
+TableReader::TableReader(const Frame& frame) {
   Reader reader(frame.body);
-  Table table;
-  table.generation = reader.number<std::uint64_t>();
-  const auto count = reader.number<std::uint32_t>();
-  // No more is made room for than has come.
-  table.ranks.reserve(std::min<std::size_t>(count, reader.left() / kLeastRowBytes));
-  for (std::uint32_t i = 0; i < count && reader.good(); ++i) {
-    TableRow row;
-    row.host = reader.number<std::uint32_t>();
-    row.pid = static_cast<pid_t>(reader.number<std::uint32_t>());
-    row.leader_socket = reader.words();
-    row.addresses = reader.addresses();
-    row.endpoint_name = reader.words();
-    row.turn = reader.number<std::uint32_t>();
-    row.interfaces = reader.interfaces();
-    if (row.host >= count || row.endpoint_name.size() > kMostEndpointNameBytes) return malformed("table");
-    table.ranks.push_back(std::move(row));
-  }
-  if (!reader.good_and_all_read()) return malformed("table");
-  return table;
+  generation_ = reader.number<std::uint64_t>();
+  num_ranks_ = reader.number<std::uint32_t>();
+  is_good_ = reader.good();
+  rest_ = std::span(frame.body).last(reader.left());
+}
+
+bool TableReader::next(TableRow& row) {
+  if (!is_good_ || num_read_ == num_ranks_) return false;
+  Reader reader(rest_);
+  row.host = reader.number<std::uint32_t>();
+  row.pid = static_cast<pid_t>(reader.number<std::uint32_t>());
+  row.leader_socket = reader.words();
+  row.addresses = reader.addresses();
+  row.endpoint_name = reader.words();
+  row.turn = reader.number<std::uint32_t>();
+  row.interfaces = reader.interfaces();
+  is_good_ = reader.good() && row.host < num_ranks_ && row.endpoint_name.size() <= kMostEndpointNameBytes;
+  rest_ = rest_.last(reader.left());
+  ++num_read_;
+  return is_good_;
+}
+
+Status TableReader::end() const {
+  return is_good_ && num_read_ == num_ranks_ && rest_.empty() ? Status() : malformed("table");
 }
 
 Result<Place> parse_place(const Frame& frame) {

@@ -123,6 +123,26 @@ struct Table {
   std::vector<TableRow> ranks;
 };
 
+// Reads a table rank by rank, since one of many ranks is long. The frame must stay.
+class TableReader {
+ public:
+  explicit TableReader(const Frame& frame);
+
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
+  [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
+  // The next rank's row; false behind the last one, and once something is malformed.
+  [[nodiscard]] bool next(TableRow& row);
+  // Behind the last row: whether all was right.
+  [[nodiscard]] Status end() const;
+
+ private:
+  std::span<const std::byte> rest_;
+  std::uint64_t generation_ = 0;
+  std::uint32_t num_ranks_ = 0;
+  std::uint32_t num_read_ = 0;
+  bool is_good_ = true;
+};
+
 [[nodiscard]] std::vector<std::byte> encode(FrameType type, std::string_view words = {});
 [[nodiscard]] std::vector<std::byte> encode(const Table& table);
 [[nodiscard]] std::vector<std::byte> encode(FrameType type, const Status& error);  // failed, give_up
@@ -134,7 +154,6 @@ struct Table {
 // Takes the first frame off `buffer`; nothing while it is incomplete; an error where no frame looks like that.
 [[nodiscard]] Result<std::optional<Frame>> take_frame(std::vector<std::byte>& buffer);
 [[nodiscard]] std::string parse_words(const Frame& frame);
-[[nodiscard]] Result<Table> parse_table(const Frame& frame);
 [[nodiscard]] Result<Place> parse_place(const Frame& frame);
 // Of a frame of encode_rank().
 [[nodiscard]] std::optional<int> parse_rank(const Frame& frame);

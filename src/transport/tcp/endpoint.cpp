@@ -68,10 +68,9 @@ TcpOptions options_of(TcpOptions& all, std::uint32_t number) {
   own.restore_within = all.restore_within;
   own.congestion = all.congestion;
   own.warn = all.warn;
-  for (const std::vector<Address>& addresses : all.addresses) {
-    const std::size_t each = addresses.size() / all.connections;
-    const auto first = addresses.begin() + static_cast<std::ptrdiff_t>(number * each);
-    own.addresses.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));
+  for (std::size_t rank = 0; rank < all.addresses.size(); ++rank) {
+    const std::size_t each = all.addresses[rank].size() / all.connections;
+    own.addresses.add(all.addresses[rank].subspan(number * each, each));
   }
   const std::size_t each = all.listeners.size() / all.connections;
   for (std::size_t i = 0; i < each; ++i) own.listeners.push_back(std::move(all.listeners[number * each + i]));

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/address_lists.hpp"
 #include "base/status.hpp"
 #include "base/system/socket.hpp"
 #include "base/unique_id.hpp"
@@ -28,8 +29,8 @@ struct TcpOptions {
   // Connections to each other rank, side by side. Addresses and listeners come in as many equal parts, the first of
   // which is for the first connection.
   std::uint32_t connections = 1;
-  std::vector<std::vector<Address>> addresses{};  // by rank: where it listens, of each connection the preferred first
-  std::vector<Listener> listeners{};              // of this rank
+  AddressLists addresses{};           // by rank: where it listens, of each connection the preferred first
+  std::vector<Listener> listeners{};  // of this rank
   // How long a broken connection may take to come back, while somebody steps or sleeps here.
   std::chrono::nanoseconds restore_within = std::chrono::seconds(10);
   std::string congestion{};  // congestion control of the connections, by name; empty: the system's

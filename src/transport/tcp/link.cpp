@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ std::chrono::nanoseconds attempt_limit(std::chrono::nanoseconds restore_within, 
                                               std::chrono::seconds(5));
 }
 
-std::string to_text(const std::vector<Address>& addresses) {
+std::string to_text(std::span<const Address> addresses) {
   std::string text;
   for (const Address& address : addresses) text += (text.empty() ? "" : ", ") + tutti::to_text(address);
   return text;

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "base/system/socket.hpp"
 #include "base/system/unique_fd.hpp"
@@ -102,7 +102,7 @@ class Link {
   bool use_received();
   bool use_welcome();
   void list_unread();
-  [[nodiscard]] const std::vector<Address>& addresses() const { return shared_.options.addresses[rank_]; }
+  [[nodiscard]] std::span<const Address> addresses() const { return shared_.options.addresses[rank_]; }
 
   Shared& shared_;
   const std::uint32_t rank_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ Address loopback_ipv6() {
   return address;
 }
 
-std::vector<int> last_bytes(const std::vector<Address>& addresses) {
+std::vector<int> last_bytes(std::span<const Address> addresses) {
   std::vector<int> all;
   for (const Address& each : addresses) all.push_back(each.bytes[each.family == Address::Family::ipv6 ? 15 : 3]);
   return all;
@@ -131,7 +132,7 @@ TEST(Listeners, RanksOfAHostAreReachedAtItsInterfacesInTurn) {
   ASSERT_EQ(memberships.size(), 6U);
   for (std::size_t rank = 0; rank < 6; ++rank) {
     // Where a rank serves its guests does not depend on its place.
-    EXPECT_EQ(last_bytes({memberships[rank].listeners.front().address}), std::vector{1});
+    EXPECT_EQ(last_bytes(std::vector{memberships[rank].listeners.front().address}), std::vector{1});
     for (std::size_t other = 0; other < 6; ++other) {
       if (rank / 3 == other / 3) continue;
       const std::size_t lower = std::min(rank, other);
