@@ -23,6 +23,10 @@ class AddressLists {
     ends_.reserve(num_lists);
     all_.reserve(num_addresses);
   }
+  // For a list for each of `others`, with one of so many equal parts of it.
+  void reserve_as(const AddressLists& others, std::size_t num_parts) {
+    reserve(others.size(), others.all_.size() / num_parts);
+  }
   void add(std::span<const Address> list) {
     all_.insert(all_.end(), list.begin(), list.end());
     ends_.push_back(static_cast<std::uint32_t>(all_.size()));

@@ -12,8 +12,11 @@ namespace {
 
 using transport::tcp::Interface;
 
-// By interface, so that one's addresses of the first one's family stand together; then what is of the other family.
-using Grouped = std::vector<std::vector<Interface>>;
+// Of the first one's family, by interface; and of the other family.
+struct Grouped {
+  std::vector<std::vector<Interface>> of_interfaces;
+  std::vector<Interface> others;
+};
 
 Result<Grouped> interfaces_asked_for(const Variables& variables) {
   const std::string wanted = variables.text(VariableId::socket_ifname);
@@ -27,8 +30,9 @@ Result<Grouped> interfaces_asked_for(const Variables& variables) {
   const Address::Family family = found.front().address.family;
   const auto others = std::stable_partition(found.begin(), found.end(),
                                             [&](const Interface& one) { return one.address.family == family; });
-  Grouped groups;
+  Grouped grouped{.of_interfaces = {}, .others = {others, found.end()}};
   for (auto one = found.begin(); one != others; ++one) {
+    std::vector<std::vector<Interface>>& groups = grouped.of_interfaces;
     const auto group =
         std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.front().name == one->name; });
     if (group == groups.end())
@@ -36,26 +40,29 @@ Result<Grouped> interfaces_asked_for(const Variables& variables) {
     else
       group->push_back(*one);
   }
-  groups.emplace_back(others, found.end());
-  return groups;
+  return grouped;
+}
+
+std::vector<Address> addresses_of(const std::vector<Interface>& interfaces) {
+  std::vector<Address> addresses;
+  for (const Interface& one : interfaces) addresses.push_back(one.address);
+  return addresses;
 }
 
 }  // namespace
 
 Result<HostAddresses> addresses_of_interfaces(const Variables& variables) {
-  TUTTI_TRY_ASSIGN(const Grouped groups, interfaces_asked_for(variables));
-  HostAddresses addresses;
-  for (const std::vector<Interface>& group : groups) {
-    std::vector<Address>& all = &group == &groups.back() ? addresses.others : addresses.of_interfaces.emplace_back();
-    for (const Interface& one : group) all.push_back(one.address);
-  }
+  TUTTI_TRY_ASSIGN(const Grouped grouped, interfaces_asked_for(variables));
+  HostAddresses addresses{.of_interfaces = {}, .others = addresses_of(grouped.others)};
+  for (const std::vector<Interface>& group : grouped.of_interfaces)
+    addresses.of_interfaces.push_back(addresses_of(group));
   return addresses;
 }
 
 Result<std::vector<std::string>> names_of_interfaces(const Variables& variables) {
-  TUTTI_TRY_ASSIGN(const Grouped groups, interfaces_asked_for(variables));
+  TUTTI_TRY_ASSIGN(const Grouped grouped, interfaces_asked_for(variables));
   std::vector<std::string> names;
-  for (std::size_t i = 0; i + 1 < groups.size(); ++i) names.push_back(groups[i].front().name);
+  for (const std::vector<Interface>& group : grouped.of_interfaces) names.push_back(group.front().name);
   return names;
 }
 
@@ -86,6 +93,7 @@ void keep_at_most(HostAddresses& addresses, std::size_t most) {
 
 void prefer_interface(std::span<Address> addresses, std::uint32_t begins, std::size_t num_parts, std::size_t first,
                       std::size_t num_common) {
+  if (num_common < 2) return;
   const std::size_t each = addresses.size() / num_parts;
   std::vector<std::size_t> bounds;
   for (std::size_t i = 0; i < each; ++i)

@@ -86,9 +86,9 @@ Status Joiner::visit_server() {
   reached(JoinStage::connected);
   TUTTI_TRY(say_hello());
   reached(JoinStage::hello_sent);
-  while (!arrived_ && !place_) TUTTI_TRY(wait_for_server());
+  while (!has_table_ && !place_) TUTTI_TRY(wait_for_server());
   if (place_ && !place_->addresses.empty()) TUTTI_TRY(attach());
-  while (!arrived_) TUTTI_TRY(wait_for_server());
+  while (!has_table_) TUTTI_TRY(wait_for_server());
   return {};
 }
 
@@ -266,15 +266,14 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
 
 // Of those who wait for each other, the one that is stopped is who all wait for.
 std::string Joiner::stopped_rank() const {
-  if (!arrived_) return "";
-  for (const auto& [rank, pid] : arrived_->near)
+  for (const auto& [rank, pid] : near_)
     if (is_stopped(pid)) return fmt::format("rank {} is late: process {} is stopped; ", rank, pid);
   return "";
 }
 
 // As the rendezvous told it last; empty where it has told nothing.
 std::string Joiner::progress() const {
-  if (!progress_.empty() || !arrived_) return progress_;
+  if (!progress_.empty() || !has_table_) return progress_;
   return "all ranks have arrived but not all are connected yet";
 }
 
@@ -351,6 +350,7 @@ Status Joiner::obey(const wire::Frame& frame) {
     case wire::FrameType::complete: complete_ = true; return {};
     case wire::FrameType::failed: told_ = true; return wire::parse_error(frame);
     case wire::FrameType::table:
+      if (has_table_) break;
       progress_.clear();  // it was of who had not arrived
       return take_table(frame);
     case wire::FrameType::go_to: {

@@ -82,7 +82,7 @@ struct JoinRequest {
   // Where ranks of other hosts are to reach this one. May be empty: at the address by which it reaches the rendezvous.
   std::function<Result<HostAddresses>()> find_addresses{};
   // How many listeners each address gets. Membership::listeners is this many equal parts, with one listener for each
-  // address. If there would be more than kMostAddresses (wire.hpp) listeners, the last addresses get none.
+  // address. If there would be more than kMostAddresses (wire.hpp) listeners, keep_at_most() says which get none.
   int num_listeners_each = 1;
   // When it is this rank's turn among the ranks of its host that take interfaces; nothing: by its place there. The same
   // in splits as in what was split, so that groups of one rank on each host do not all take the first interface.

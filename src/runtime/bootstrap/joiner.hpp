@@ -71,13 +71,6 @@ class Joiner {
     void flush();
   };
 
-  // What the table says, beside what is in membership_.
-  struct Arrived {
-    std::uint64_t generation = 0;
-    std::string leader_socket = {};                // of this host
-    std::vector<std::pair<int, pid_t>> near = {};  // ranks of this host, and their processes
-  };
-
   Status join_all();
   Status join_with_memory() {
     try {
@@ -94,13 +87,13 @@ class Joiner {
   [[nodiscard]] Status unreachable(const Status& why);
   // What this rank's next attempt is to be.
   [[nodiscard]] Attempt next_attempt(bool is_done) const {
-    if (is_done) return {.generation = arrived_->generation + 1};
+    if (is_done) return {.generation = membership_.generation + 1};
     if (!told_) return {attempt_.generation, true};
-    return {generation() + 1, attempt_.is_unsure && !arrived_ && !place_};
+    return {generation() + 1, attempt_.is_unsure && !has_table_ && !place_};
   }
   // As far as this rank knows: the rendezvous may have moved it.
   [[nodiscard]] std::uint64_t generation() const {
-    if (arrived_) return arrived_->generation;
+    if (has_table_) return membership_.generation;
     return place_ ? place_->generation : attempt_.generation;
   }
   Status say_hello();
@@ -108,7 +101,7 @@ class Joiner {
   Status complete(wire::Hello& hello);
   // All have arrived, and the table says where they are.
   Status take_table(const wire::Frame& frame);
-  Status take_row(int rank, wire::TableRow& row, const wire::TableRow& own, Arrived& arrived);
+  Status take_row(int rank, wire::TableRow& row, const wire::TableRow& own);
   Status listen();
   Status open_transport();
   [[nodiscard]] Result<HostAddresses> own_addresses() const;
@@ -201,7 +194,9 @@ class Joiner {
   bool is_unreachable_ = false;  // nobody listens where the rendezvous is to be
   std::vector<std::byte> in_;
   std::string progress_;
-  std::optional<Arrived> arrived_;  // all have
+  bool has_table_ = false;                   // all ranks have arrived, and what it says is in membership_ and here
+  std::string leader_socket_;                // of this host
+  std::vector<std::pair<int, pid_t>> near_;  // ranks of this host, and their processes
   bool complete_ = false;
 
   std::string leader_name_;

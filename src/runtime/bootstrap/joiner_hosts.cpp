@@ -19,13 +19,9 @@ namespace tutti {
 
 namespace {
 
-Result<std::vector<Listener>> listen_often(const Address& address, std::size_t times) {
-  std::vector<Listener> all;
-  for (std::size_t i = 0; i < times; ++i) {
-    TUTTI_TRY_ASSIGN(Listener listener, listen_at(address));
-    all.push_back(std::move(listener));
-  }
-  return all;
+Address without_own_port(Address address) {
+  address.port = 0;
+  return address;
 }
 
 }  // namespace
@@ -38,17 +34,12 @@ Status Joiner::take_table(const wire::Frame& frame) {
     return {Code::internal, "the rendezvous sent a table of another number of ranks"};
   wire::TableRow own;
   for (int rank = 0; rank <= request_.rank && reader.next(own); ++rank) continue;
-  leaders_.clear();
-  membership_.host_of.clear();
-  membership_.addresses = {};
-  membership_.endpoint_names.clear();
   membership_.host_of.reserve(num_ranks);
   membership_.addresses.reserve(num_ranks, num_ranks * own.addresses.size());
   membership_.generation = reader.generation();
-  Arrived arrived{.generation = reader.generation()};
   reader = wire::TableReader(frame);
   wire::TableRow row;
-  for (int rank = 0; reader.next(row); ++rank) TUTTI_TRY(take_row(rank, row, own, arrived));
+  for (int rank = 0; reader.next(row); ++rank) TUTTI_TRY(take_row(rank, row, own));
   TUTTI_TRY(reader.end());
   if (leaders_.size() == 1) {
     membership_.addresses = {};
@@ -57,16 +48,16 @@ Status Joiner::take_table(const wire::Frame& frame) {
   for (std::size_t rank = 0; rank < membership_.addresses.size(); ++rank)
     if (membership_.addresses[rank].empty())
       return {Code::internal, "the rendezvous sent a table of hosts without addresses"};
-  arrived_ = std::move(arrived);
+  has_table_ = true;
   return {};
 }
 
-Status Joiner::take_row(int rank, wire::TableRow& row, const wire::TableRow& own, Arrived& arrived) {
+Status Joiner::take_row(int rank, wire::TableRow& row, const wire::TableRow& own) {
   if (row.host > leaders_.size()) return {Code::internal, "the rendezvous sent a table of hosts out of order"};
   if (row.host == leaders_.size()) leaders_.push_back(rank);
   if (row.host == own.host) {
-    if (rank == leaders_[row.host]) arrived.leader_socket = row.leader_socket;
-    arrived.near.emplace_back(rank, row.pid);
+    if (rank == leaders_[row.host]) leader_socket_ = row.leader_socket;
+    near_.emplace_back(rank, row.pid);
   }
   membership_.host_of.push_back(row.host);
   // Ranks of a host take its interfaces in turn. Two ranks use the interface of the lower one, whichever of them
@@ -93,29 +84,33 @@ Result<HostAddresses> Joiner::own_addresses() const {
 Status Joiner::listen() {
   if (!membership_.listeners.empty()) return {};
   TUTTI_TRY_ASSIGN(HostAddresses addresses, own_addresses());
+  Status refused;
+  const auto refuses = [&](const Address& address) {
+    const Result<Listener> trial = listen_at(without_own_port(address));
+    if (!trial.ok()) refused = trial.status();
+    return !trial.ok();
+  };
+  std::vector<std::vector<Address>>& groups = addresses.of_interfaces;
+  for (std::vector<Address>& group : groups) std::erase_if(group, refuses);
+  std::erase_if(groups, [](const std::vector<Address>& group) { return group.empty(); });
+  std::erase_if(addresses.others, refuses);
   const auto num_parts = static_cast<std::size_t>(request_.num_listeners_each);
   keep_at_most(addresses, wire::kMostAddresses / num_parts);
-  std::vector<std::vector<Listener>> parts(num_parts);
-  Status refused;
-  const auto listen_at = [&](const std::vector<Address>& group) {
-    const std::size_t before = parts.front().size();
-    for (Address address : group) {
-      address.port = 0;
-      Result<std::vector<Listener>> here = listen_often(address, num_parts);
-      if (!here.ok()) refused = here.status();
-      for (std::size_t part = 0; here.ok() && part < num_parts; ++part) parts[part].push_back(std::move((*here)[part]));
-    }
-    const bool is_any = parts.front().size() > before;
-    if (is_any) interfaces_.begins |= std::uint32_t{1} << before;
-    return is_any;
-  };
-  for (const std::vector<Address>& group : addresses.of_interfaces)
-    if (listen_at(group)) ++interfaces_.num_in_turn;
-  listen_at(addresses.others);
+  interfaces_.num_in_turn = static_cast<std::uint16_t>(groups.size());
+  if (!addresses.others.empty()) groups.push_back(addresses.others);
   // One address is enough.
-  if (parts.front().empty()) return refused.with_context("cannot listen for ranks of other hosts");
-  for (std::vector<Listener>& part : parts)
-    for (Listener& each : part) membership_.listeners.push_back(std::move(each));
+  if (groups.empty()) return refused.with_context("cannot listen for ranks of other hosts");
+  std::vector<Listener> all;
+  for (std::size_t part = 0; part < num_parts; ++part) {
+    for (const std::vector<Address>& group : groups) {
+      if (part == 0) interfaces_.begins |= std::uint32_t{1} << all.size();
+      for (const Address& address : group) {
+        TUTTI_TRY_ASSIGN(Listener listener, listen_at(without_own_port(address)));
+        all.push_back(std::move(listener));
+      }
+    }
+  }
+  membership_.listeners = std::move(all);
   return {};
 }
 
@@ -145,7 +140,7 @@ Status Joiner::drop_a_silent_guest() {
   const auto is_silent = [](const Guest& guest) { return guest.is_far && guest.in.size() < wire::kFetchBytes; };
   if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), is_silent)) < kMostFarGuests) return {};
   Guest& oldest = *std::find_if(guests_.begin(), guests_.end(), is_silent);
-  if (arrived_)
+  if (has_table_)
     TUTTI_TRY(serve_guest(oldest));
   else
     hear_guest(oldest);
@@ -188,7 +183,7 @@ Status Joiner::connect_to_rank(UniqueFd& socket, int rank, std::span<const Addre
 Status Joiner::link_to_parent() {
   const int above = leader_above(host_of(request_.rank));
   const std::vector<std::byte> fetch =
-      wire::encode(wire::Fetch{arrived_->generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
+      wire::encode(wire::Fetch{membership_.generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
   std::chrono::milliseconds time = kFirstPause;
   for (int visits = 1;; ++visits) {
     UniqueFd socket;

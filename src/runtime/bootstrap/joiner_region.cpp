@@ -103,7 +103,7 @@ Status Joiner::serve_guest(Guest& guest) {
 Status Joiner::take_fetch(Guest& guest) {
   const auto fetch = wire::parse_fetch(guest.in, request_.id.token());
   const auto& peers = membership_.links.peers;
-  const bool is_known = fetch && !fetch->attaches && fetch->generation == arrived_->generation &&
+  const bool is_known = fetch && !fetch->attaches && fetch->generation == membership_.generation &&
                         fetch->rank != static_cast<std::uint32_t>(request_.rank) &&
                         fetch->rank < static_cast<std::uint32_t>(request_.num_ranks) &&
                         std::none_of(peers.begin(), peers.end(), [&fetch](const RankLink& link) {
@@ -139,7 +139,7 @@ Status Joiner::welcome(Guest& guest, const wire::Fetch& fetch) {
 
 Status Joiner::connect_to_leader() {
   for (;;) {
-    Result<UniqueFd> socket = connect_abstract(arrived_->leader_socket);
+    Result<UniqueFd> socket = connect_abstract(leader_socket_);
     // It listened when it said hello; if it does no longer, then the rendezvous knows why.
     if (!socket.ok()) return hear_why(socket.status().with_context(fmt::format("cannot reach rank {}", leader())));
     if (socket->valid()) {
@@ -166,7 +166,7 @@ Status Joiner::fetch_region() {
   TUTTI_TRY(connect_to_leader());
   const int link = membership_.links.peers.front().socket.get();
   const std::vector<std::byte> fetch =
-      wire::encode(wire::Fetch{arrived_->generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
+      wire::encode(wire::Fetch{membership_.generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
   // The first message of a new connection always has room.
   static_cast<void>(send_some(link, fetch));
 

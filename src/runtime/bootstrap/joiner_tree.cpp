@@ -37,7 +37,7 @@ void Joiner::Child::flush() {
 }
 
 // Once this rank is where it waits: until then it could pass on nothing, and those who come stay unread.
-bool Joiner::is_open_to_children() const { return place_ && !is_going_ && !has_lost_parent_ && !arrived_; }
+bool Joiner::is_open_to_children() const { return place_ && !is_going_ && !has_lost_parent_ && !has_table_; }
 
 // Behind what the caller waits for: the connection upward where something has yet to go there, listeners, children and
 // those who have not said who they are.

@@ -37,6 +37,7 @@ inline constexpr std::size_t kMostEndpointNameBytes = 512;
 // interfaces, which ranks of a host take in turn.
 struct Interfaces {
   std::uint32_t begins = 0;
+  static_assert(kMostAddresses <= 32);
   std::uint16_t num_in_turn = 0;
 
   bool operator==(const Interfaces&) const = default;

@@ -68,6 +68,7 @@ TcpOptions options_of(TcpOptions& all, std::uint32_t number) {
   own.restore_within = all.restore_within;
   own.congestion = all.congestion;
   own.warn = all.warn;
+  own.addresses.reserve_as(all.addresses, all.connections);
   for (std::size_t rank = 0; rank < all.addresses.size(); ++rank) {
     const std::size_t each = all.addresses[rank].size() / all.connections;
     own.addresses.add(all.addresses[rank].subspan(number * each, each));

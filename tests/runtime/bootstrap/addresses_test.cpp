@@ -67,6 +67,10 @@ TEST(Interfaces, ArePreferredInTurn) {
   const std::vector<Address> parts = {loopback(2), loopback(3), loopback(12), loopback(13)};
   EXPECT_EQ(preferred(parts, 2, 0, 2), (Order{2, 3, 13, 12}));
   EXPECT_EQ(preferred(parts, 2, 1, 2), (Order{3, 2, 12, 13}));
+  begins = 0b101;
+  const std::vector<Address> long_parts = {loopback(2),  loopback(3),  loopback(4),
+                                           loopback(12), loopback(13), loopback(14)};
+  EXPECT_EQ(preferred(long_parts, 2, 0, 2), (Order{2, 3, 4, 14, 12, 13}));
   EXPECT_EQ(preferred({}, 1, 1, 1), Order());
 }
 
@@ -143,10 +147,12 @@ TEST(Listeners, RanksOfAHostAreReachedAtItsInterfacesInTurn) {
 }
 
 TEST(Listeners, FurtherAddressesOfAnInterfaceAreTriedBeforeTheOthers) {
-  // This host does not have one of the first interface's.
+  // This host does not have what one interface has, nor the first one of another.
   const Address none{.bytes = {192, 0, 2, 1}};
-  const std::vector<Membership> memberships = joined_at(
-      {.of_interfaces = {{none, loopback(1), loopback(3)}, {loopback(2), loopback(4)}}, .others = {loopback(5)}}, 1, 3);
+  const std::vector<Membership> memberships =
+      joined_at({.of_interfaces = {{none}, {none, loopback(1), loopback(3)}, {loopback(2), loopback(4)}},
+                 .others = {loopback(5)}},
+                1, 3);
   ASSERT_EQ(memberships.size(), 6U);
   EXPECT_EQ(last_bytes(memberships[0].addresses[3]), (std::vector{1, 3, 2, 4, 5}));
   EXPECT_EQ(last_bytes(memberships[1].addresses[4]), (std::vector{2, 4, 1, 3, 5}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // join() of ranks on several hosts, with threads that say they are.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -174,6 +176,54 @@ Listener listen_here() {
   Result<Listener> listener = listen_at(loopback);
   EXPECT_TRUE(listener.ok());
   return std::move(*listener);
+}
+
+// What rank 1 of three says where the rendezvous answers its hello with these tables.
+Status said_to(const std::vector<wire::Table>& tables, std::size_t num_bytes_left_out = 0) {
+  const Listener listener = listen_here();
+  const UniqueId id = UniqueId::make(listener.address).value();
+  std::thread rendezvous([&] {
+    pollfd fd{listener.socket.get(), POLLIN, 0};
+    if (poll(&fd, 1, 5000) != 1) return;
+    const UniqueFd rank = std::move(accept_from(listener.socket.get()).value());
+    // At once, so that it reads all before it goes on.
+    std::vector<std::byte> all;
+    for (const wire::Table& table : tables) {
+      std::vector<std::byte> bytes = wire::encode(table);
+      // The frame is whole, and its body is not.
+      bytes.resize(bytes.size() - num_bytes_left_out);
+      bytes[1] = static_cast<std::byte>(std::to_integer<std::size_t>(bytes[1]) - num_bytes_left_out);
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+    EXPECT_EQ(send_some(rank.get(), all).bytes, all.size());
+    // Until the rank hangs up.
+    std::array<std::byte, 4096> heard{};
+    fd.fd = rank.get();
+    while (poll(&fd, 1, 5000) == 1 && receive_some(rank.get(), heard).outcome != SocketTransfer::Outcome::closed)
+      continue;
+  });
+  JoinRequest request = request_of_host(id, 1, 3);
+  JoinOptions options = patient();
+  options.explanation = std::chrono::milliseconds(1);
+  const Result<Membership> joined = join(request, options);
+  rendezvous.join();
+  return joined.status();
+}
+
+TEST(BootstrapOverHosts, TablesThatCannotBeAreRefused) {
+  const auto row = [](std::uint32_t host) {
+    return wire::TableRow{.host = host, .leader_socket = "tutti-x", .addresses = {Address{.bytes = {127, 0, 0, 1}}}};
+  };
+  const auto words = [](const Status& status) { return status.to_string(); };
+  const auto has = [](const std::string& all, std::string_view part) { return all.find(part) != std::string::npos; };
+  const wire::Table right{.generation = 0, .ranks = {row(0), row(1), row(2)}};
+  EXPECT_PRED2(has, words(said_to({{.generation = 0, .ranks = {row(0), row(1)}}})), "another number of ranks");
+  EXPECT_PRED2(has, words(said_to({{.generation = 0, .ranks = {row(0), row(2), row(1)}}})), "out of order");
+  wire::Table lacks_addresses = right;
+  lacks_addresses.ranks[2].addresses.clear();
+  EXPECT_PRED2(has, words(said_to({lacks_addresses})), "without addresses");
+  EXPECT_PRED2(has, words(said_to({right}, 3)), "malformed table");
+  EXPECT_PRED2(has, words(said_to({right, right})), "spoke out of turn");
 }
 
 // Whoever's patience ends first, and wherever it waits.
