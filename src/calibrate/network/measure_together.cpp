@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "calibrate/measure.hpp"
@@ -16,9 +17,9 @@ namespace {
 constexpr std::uint64_t kLeast = 8;
 constexpr std::uint64_t kSome = std::uint64_t{64} << 10;  // by which the longest is chosen
 constexpr std::uint64_t kMost = std::uint64_t{4} << 20;
-constexpr double kFirstSteps = 3;  // by which the number of the others is chosen
-constexpr double kLeastSteps = 3;
-constexpr double kMostSteps = 10'000;
+constexpr std::uint64_t kLeastSteps = 3;
+constexpr std::uint64_t kMostSteps = 10'000;
+constexpr std::uint64_t kGrowth = 4;
 constexpr double kEfforts = 4;  // since all places are to begin and end together
 
 class Together {
@@ -58,15 +59,30 @@ class Together {
   }
 
  private:
-  // What a step of so many bytes at each place takes there.
+  // What a step of so many bytes at each place takes there. The number of steps grows little by little: a network that
+  // limits the rate may let the first ones pass quickly, and what they take says nothing of thousands.
   Result<std::vector<double>> times_of(const std::vector<std::uint64_t>& bytes_of_places) {
-    const std::uint64_t bytes = bytes_of_places[place_];
-    TUTTI_TRY(run_steps(bytes, static_cast<std::uint64_t>(kFirstSteps)));
-    TUTTI_TRY_ASSIGN(const std::vector<double> first, slowest(kFirstSteps));
-    const auto steps = static_cast<std::uint64_t>(
-        std::clamp(kEfforts * nanos_ / std::max(first[place_], 1.0), kLeastSteps, kMostSteps));
-    TUTTI_TRY(run_steps(bytes, steps));
-    return slowest(static_cast<double>(steps));
+    std::vector<std::uint64_t> steps(rings_.size(), kLeastSteps);
+    for (bool is_last = false;;) {
+      TUTTI_TRY(run_steps(bytes_of_places[place_], steps[place_]));
+      TUTTI_TRY_ASSIGN(const std::vector<double> times, slowest(static_cast<double>(steps[place_])));
+      bool grow = false;
+      bool are_enough = true;
+      for (std::size_t place = 0; place < rings_.size(); ++place) {
+        const std::uint64_t most = kGrowth * steps[place];
+        const std::uint64_t wanted = rings_[place].size() > 1 ? steps_for(times[place]) : kLeastSteps;
+        are_enough = are_enough && wanted <= most;
+        grow = grow || wanted > steps[place];
+        steps[place] = std::clamp(wanted, steps[place], most);
+      }
+      if (is_last || !grow) return times;
+      is_last = are_enough;
+    }
+  }
+  [[nodiscard]] std::uint64_t steps_for(double time) const {
+    const double wanted = kEfforts * nanos_ / std::max(time, 1.0);
+    return static_cast<std::uint64_t>(
+        std::clamp(wanted, static_cast<double>(kLeastSteps), static_cast<double>(kMostSteps)));
   }
 
   // Each waits for those of its neighbours, so that ranks of a place end together.
