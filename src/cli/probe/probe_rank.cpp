@@ -67,20 +67,30 @@ Exit name_interfaces(const Variables& variables, int rank, const Context& contex
   return Exit::done;
 }
 
+// The rank that another one was lost to, where the words of an error say so. Whoever was told knows it from them, also
+// a rank that measures another pair meanwhile, or is the one that was lost.
+std::optional<std::int64_t> lost_to(std::string_view words) {
+  constexpr std::string_view kBefore = "was lost to rank ";
+  const std::size_t begin = words.find(kBefore);
+  if (begin == std::string_view::npos) return std::nullopt;
+  words.remove_prefix(begin + kBefore.size());
+  const Result<std::int64_t> rank = parse_integer(words.substr(0, words.find(':')));
+  return rank.ok() ? std::optional(*rank) : std::nullopt;
+}
+
 // The error of a rank, and on standard output, for the launcher, the pair that was at it.
 Exit say_broken(const Context& context, const Status& error, const calibrate::BrokenPair& pair, int rank,
                 const Communicator* communicator) {
   const bool is_loss = error.code() == Code::rank_lost && error.rank() >= 0 && error.rank() != rank;
   const bool is_of_pair = pair.here >= 0 && (error.rank() == pair.here || error.rank() == pair.there);
-  // While ranks meet, the words alone say who has found it.
   const std::string_view words = error.message();
-  const bool is_in_words = words.starts_with("cannot reach rank ") ||
-                           words.find(fmt::format("was lost to rank {}:", rank)) != std::string_view::npos;
   const bool is_own =
-      is_loss &&
-      (communicator == nullptr ? is_in_words : communicator->cannot_reach(static_cast<std::uint32_t>(error.rank())));
+      is_loss && (communicator == nullptr ? words.starts_with("cannot reach rank ")
+                                          : communicator->cannot_reach(static_cast<std::uint32_t>(error.rank())));
   if (is_own) {
     context.out << kBrokenPair << rank << " " << error.rank() << "\n";
+  } else if (const std::optional<std::int64_t> other = lost_to(words); other && error.rank() >= 0) {
+    context.out << kBrokenPair << *other << " " << error.rank() << "\n";
   } else if (is_loss && is_of_pair) {
     context.out << kBrokenPair << pair.here << " " << pair.there << "\n";
   } else if (is_loss && pair.here < 0) {
